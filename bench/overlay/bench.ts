@@ -1,0 +1,91 @@
+// npm run bench -- overlay: the overlay's commands beside those of others, and against its aims.
+import { existsSync, mkdtempSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Bench } from '../lib/bench.ts'
+import { removeAll } from '../lib/remove.ts'
+import { runSeries } from '../lib/rounds.ts'
+import { aimsOf } from './aims.ts'
+import { ansibleSeries } from './ansible-series.ts'
+import { buildCairn } from './cairn.ts'
+import { filesSeries } from './files-series.ts'
+import { gcSeries } from './gc-series.ts'
+import { growthOf } from './growth.ts'
+import { planManyUnits } from './plan-units.ts'
+import { findPrograms } from './programs.ts'
+import { startSeries } from './start-series.ts'
+
+const sizes = {
+  full: { small: 1000, large: 10_000, rounds: 10, generations: 50, ansibleFiles: 200, ansibleRounds: 3, warmUp: true },
+  quick: { small: 100, large: 250, rounds: 1, generations: 4, ansibleFiles: 2, ansibleRounds: 1, warmUp: false },
+}
+
+export const bench: Bench = async ({ quick, directory, say }) => {
+  const { small, large, rounds, generations, ansibleFiles, ansibleRounds, warmUp } = quick ? sizes.quick : sizes.full
+  const at = (name: string) => join(directory, name)
+  say('building the bundle')
+  const cairn = buildCairn(at('cairn'))
+  const { tools, programs } = findPrograms(cairn)
+
+  const start = await runSeries(startSeries(cairn, rounds), say)
+  const plan = planManyUnits(1000, rounds)
+  const smallFiles = await runSeries(
+    filesSeries(programs, { files: small, rounds, warmUp, place: 'disk', directory: at('small') }),
+    say,
+  )
+  const files = await runSeries(
+    filesSeries(programs, { files: large, rounds, warmUp, place: 'disk', directory: at('large') }),
+    say,
+  )
+  removeAll(at('small'), at('large'))
+  const inMemory = quick
+    ? null
+    : await withMemory(memory =>
+        runSeries(filesSeries(programs, { files: large, rounds, warmUp, place: 'memory', directory: memory }), say),
+      )
+  const gc = await runSeries(gcSeries(programs, { generations, rounds, warmUp, directory: at('gc') }), say)
+  const ansible =
+    programs.ansible &&
+    (await runSeries(
+      ansibleSeries(programs.cairn, programs.ansible, {
+        files: ansibleFiles,
+        rounds: ansibleRounds,
+        directory: at('ansible'),
+      }),
+      say,
+    ))
+
+  const growth = growthOf(smallFiles, files)
+  return {
+    suite: 'overlay',
+    tools,
+    series: [start, plan, smallFiles, files, inMemory, gc, ansible].filter(result => result !== null),
+    growth,
+    aims: aimsOf({ start, plan, files, gc, ansible, growth }),
+    remarks,
+  }
+}
+
+const memoryFileSystem = '/dev/shm'
+
+/** There flushing costs nothing: the same steps show what durability takes. */
+async function withMemory<T>(work: (directory: string) => Promise<T>): Promise<T | null> {
+  if (!existsSync(memoryFileSystem)) return null
+  const directory = mkdtempSync(join(memoryFileSystem, 'cairn-bench-'))
+  const remove = () => removeAll(directory)
+  process.once('exit', remove)
+  try {
+    return await work(directory)
+  } finally {
+    process.off('exit', remove)
+    remove()
+  }
+}
+
+const remarks = [
+  'Contenders of a step run in turns, in one run; each ratio is that of the medians, in brackets the least and the most of one round. Before each command everything is flushed, so that nobody waits for what another one wrote.',
+  'Caches are warm: "nothing there" means an empty store, not an empty page cache. The start of Node is in all of our times.',
+  'Durability: Cairn flushes every state, record, journal and switch before it says that it is done. nix 2.8 flushes its database, not the files, unless told to ("synced"); ostree flushes its commits; stow, cp and ansible flush nothing. The series in memory, where flushing is free for all, shows ours without that price.',
+  'nix 2.8 is what Debian 12 has, and old; newer ones may differ.',
+  '"share equal files" of ours is `prepare --dedup`, and contains an import again. stow makes links to the sources and keeps no store; nix-env and ostree reset only turn one link or ref, where a rollback of ours looks at every entry below /etc.',
+  'Peak memory is that of the largest process. System calls are those of all threads, counted once.',
+]

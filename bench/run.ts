@@ -1,0 +1,55 @@
+// npm run bench -- [SUITE…] [--quick] [--json] [--write]: runs bench/<suite>/bench.ts and prints what it measured.
+// --quick shows that the benchmark works; --write puts the tables into docs/benchmarks.md.
+import { globSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { parseArgs } from 'node:util'
+import type { Bench } from './lib/bench.ts'
+import { readMachine } from './lib/machine.ts'
+import { removeAll } from './lib/remove.ts'
+import { printReport, type RunReport, type SuiteReport } from './lib/report.ts'
+
+const here = import.meta.dirname
+const known = globSync('*/bench.ts', { cwd: here }).map(dirname).sort()
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { quick: { type: 'boolean' }, json: { type: 'boolean' }, write: { type: 'boolean' } },
+})
+const unknown = positionals.filter(name => !known.includes(name))
+if (unknown.length > 0) {
+  console.error(`There is no benchmark ${unknown.join(', ')}; there are: ${known.join(', ')}.`)
+  process.exit(64)
+}
+
+const directory = mkdtempSync(join(tmpdir(), 'cairn-bench-'))
+process.on('SIGINT', () => process.exit(130))
+process.on('SIGTERM', () => process.exit(143))
+process.on('exit', () => removeAll(directory))
+
+const { version } = JSON.parse(readFileSync(join(here, '../package.json'), 'utf8')) as { version: string }
+const suites: SuiteReport[] = []
+for (const name of positionals.length > 0 ? positionals : known) {
+  const { bench } = (await import(`./${name}/bench.ts`)) as { bench: Bench }
+  suites.push(
+    await bench({
+      quick: values.quick === true,
+      directory: join(directory, name),
+      say: line => console.error(`${name}: ${line}`),
+    }),
+  )
+}
+const report: RunReport = {
+  date: new Date().toISOString().slice(0, 10),
+  cairn: version,
+  node: process.versions.node,
+  machine: readMachine(directory),
+  quick: values.quick === true,
+  suites,
+}
+const text = printReport(report)
+if (values.write)
+  writeFileSync(
+    join(here, '../docs/benchmarks.md'),
+    `<!-- Made by npm run bench -- ${[...positionals, '--write'].join(' ')} -->\n\n# Benchmarks\n\n${text}\n`,
+  )
+console.log(values.json ? JSON.stringify(report, null, 2) : text)

@@ -1,0 +1,18 @@
+import { answer, command } from '../command.ts'
+import { choice, required } from '../parameter.ts'
+
+export const schema = command({
+  name: 'schema',
+  group: 'Shell and reference',
+  nature: 'question',
+  summary: 'print the JSON Schema of a kind',
+  description: ['For editors and other programs that write or check these files.'],
+  args: { kind: required(choice('KIND', 'which kind', ['OverlayConfig'])) },
+  examples: [{ line: 'cairn schema OverlayConfig > overlay.schema.json', about: 'then name it in your editor' }],
+  run: async () => {
+    const { overlayConfigSchema } = await import('../../resources/overlay-config.ts')
+    const { z } = await import('zod')
+    const report = z.toJSONSchema(overlayConfigSchema)
+    return answer({ report, print: found => JSON.stringify(found, null, 2) })
+  },
+})

@@ -1,0 +1,20 @@
+// Values that can be written as JSON, and their one canonical spelling: sorted keys, no space, no floats.
+import { createHash } from 'node:crypto'
+
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json | undefined }
+
+/** The same text for equal values, in any key order, on any machine. A key whose value is undefined is left out. */
+export function canonicalJson(value: Json): string {
+  if (typeof value === 'number' && !Number.isSafeInteger(value))
+    throw new TypeError(`canonical JSON has no place for the number ${value}`)
+  if (value === null || typeof value !== 'object') return JSON.stringify(value)
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
+  const fields = Object.entries(value as { readonly [key: string]: Json | undefined })
+  return `{${fields
+    .filter((field): field is [string, Json] => field[1] !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, item]) => `${JSON.stringify(key)}:${canonicalJson(item)}`)
+    .join(',')}}`
+}
+
+export const sha256Hex = (bytes: string | Uint8Array): string => createHash('sha256').update(bytes).digest('hex')

@@ -1,0 +1,103 @@
+// Reads JSON so that every later complaint about a value can say file, line and column. Strict JSON: no comments, no
+// trailing commas; the same key twice is a Problem that names both places. Positions are looked up only when asked for.
+import { type Node, type ParseError, parseTree, printParseErrorCode, visit } from 'jsonc-parser'
+import type { Problem, SourceRange } from './problem.ts'
+
+export interface LocatedJson {
+  /** Undefined when the text is not JSON at all. */
+  readonly value: unknown
+  readonly problems: readonly Problem[]
+  /** The place of a value, or of its nearest parent that is in the file. */
+  locate(path: string): SourceRange
+}
+
+/** How Problems spell a place in a value: `packageByNames.nginx.etcFiles[0]`, `packageByNames["a.b"].source`. */
+export function fieldPath(parent: string, key: string | number): string {
+  if (typeof key === 'number') return `${parent}[${key}]`
+  if (!/^[A-Za-z_][\w-]*$/.test(key)) return `${parent}[${JSON.stringify(key)}]`
+  return parent ? `${parent}.${key}` : key
+}
+
+export function readJson({ file, text }: { file: string; text: string }): LocatedJson {
+  const body = text.startsWith('\uFEFF') ? text.slice(1) : text
+  const rangeOf = lineIndex(file, body)
+  let places: Map<string, number> | undefined
+  const locate = (path: string): SourceRange => {
+    places ??= placesOf(body)
+    for (let at = path; at; at = parentPath(at)) {
+      const offset = places.get(at)
+      if (offset !== undefined) return rangeOf(offset)
+    }
+    return rangeOf(0)
+  }
+  try {
+    const value: unknown = JSON.parse(body)
+    return { value, problems: duplicateKeys(body, rangeOf), locate }
+  } catch {
+    return { value: undefined, problems: [syntaxProblem(body, rangeOf)], locate }
+  }
+}
+
+function duplicateKeys(text: string, rangeOf: (offset: number) => SourceRange): Problem[] {
+  const problems: Problem[] = []
+  const open: Map<string, number>[] = []
+  visit(text, {
+    onObjectBegin: () => void open.push(new Map()),
+    onObjectEnd: () => void open.pop(),
+    onObjectProperty: (key, offset, _length, _line, _character, pathOf) => {
+      const keys = open.at(-1)!
+      const first = keys.get(key)
+      if (first === undefined) return void keys.set(key, offset)
+      const path = [...pathOf(), key].reduce<string>((parent, part) => fieldPath(parent, part), '')
+      const { line, column } = rangeOf(first)
+      problems.push({
+        code: 'key.duplicate',
+        path,
+        reason: `the key "${key}" stands here a second time; the first is at line ${line}, column ${column}`,
+        source: rangeOf(offset),
+      })
+    },
+  })
+  return problems
+}
+
+function syntaxProblem(text: string, rangeOf: (offset: number) => SourceRange): Problem {
+  const errors: ParseError[] = []
+  parseTree(text, errors, { disallowComments: true, allowTrailingComma: false })
+  const first = errors[0]
+  const words = first
+    ? printParseErrorCode(first.error)
+        .replace(/(?<=[a-z])([A-Z])/g, ' $1')
+        .toLowerCase()
+    : 'unreadable'
+  return { code: 'json.syntax', path: '', reason: `not JSON: ${words}`, source: rangeOf(first?.offset ?? 0) }
+}
+
+function placesOf(text: string): Map<string, number> {
+  const places = new Map<string, number>()
+  const walk = (node: Node, path: string) => {
+    if (path) places.set(path, node.parent?.type === 'property' ? node.parent.offset : node.offset)
+    if (node.type === 'object')
+      for (const { children } of node.children ?? []) {
+        const [key, value] = children ?? []
+        if (key && value) walk(value, fieldPath(path, key.value as string))
+      }
+    if (node.type === 'array')
+      for (const [index, child] of (node.children ?? []).entries()) walk(child, fieldPath(path, index))
+  }
+  const root = parseTree(text)
+  if (root) walk(root, '')
+  return places
+}
+
+function parentPath(path: string): string {
+  return path.replace(/(\.[^.[\]"]*|\[\d+\]|\["(?:[^"\\]|\\.)*"\]|^[^.[]+)$/, '')
+}
+
+function lineIndex(file: string, text: string): (offset: number) => SourceRange {
+  return offset => {
+    const before = text.slice(0, offset)
+    const lineStart = before.lastIndexOf('\n') + 1
+    return { file, line: before.split('\n').length, column: offset - lineStart + 1 }
+  }
+}
