@@ -1,4 +1,4 @@
-// npm run bench -- [SUITE…] [--quick] [--json] [--write]: runs bench/<suite>/bench.ts and prints what it measured.
+// npm run bench -- [SUITE…] [--quick] [--rounds N] [--json] [--write]: runs bench/<suite>/bench.ts and prints what it measured.
 // --quick shows that the benchmark works; --write puts the tables into docs/benchmarks.md.
 import { globSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,7 +13,12 @@ const here = import.meta.dirname
 const known = globSync('*/bench.ts', { cwd: here }).map(dirname).sort()
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { quick: { type: 'boolean' }, json: { type: 'boolean' }, write: { type: 'boolean' } },
+  options: {
+    quick: { type: 'boolean', default: false },
+    rounds: { type: 'string' },
+    json: { type: 'boolean' },
+    write: { type: 'boolean' },
+  },
 })
 const unknown = positionals.filter(name => !known.includes(name))
 if (unknown.length > 0) {
@@ -32,7 +37,8 @@ for (const name of positionals.length > 0 ? positionals : known) {
   const { bench } = (await import(`./${name}/bench.ts`)) as { bench: Bench }
   suites.push(
     await bench({
-      quick: values.quick === true,
+      quick: values.quick,
+      ...(values.rounds !== undefined && { rounds: Number(values.rounds) }),
       directory: join(directory, name),
       say: line => console.error(`${name}: ${line}`),
     }),
@@ -43,7 +49,7 @@ const report: RunReport = {
   cairn: version,
   node: process.versions.node,
   machine: readMachine(directory),
-  quick: values.quick === true,
+  quick: values.quick,
   suites,
 }
 const text = printReport(report)

@@ -13,12 +13,13 @@ const wanted = createHash('sha256')
 
 if (installed() !== wanted) {
   console.error('  installing dependencies (first run, or the lock file changed) …')
-  const npm = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+  // Not `npm ci`: it insists on entries for the optional binaries of every other platform, which not every mirror has.
+  const npm = spawnSync('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: project,
     stdio: ['ignore', 'ignore', 'inherit'],
   })
   if (npm.status !== 0) {
-    console.error('npm ci failed. Look at the lines above; behind a proxy, set it with npm config set proxy.')
+    console.error('npm install failed. Look at the lines above; behind a proxy, set it with npm config set proxy.')
     process.exit(npm.status ?? 1)
   }
   writeFileSync(marker, wanted)

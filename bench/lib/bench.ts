@@ -3,6 +3,8 @@ import type { SuiteReport } from './report.ts'
 export interface BenchOptions {
   /** Smaller sizes and fewer rounds: is the benchmark itself sound? */
   readonly quick: boolean
+  /** Instead of what the suite takes for enough. */
+  readonly rounds?: number
   /** Empty, removed afterwards. */
   readonly directory: string
   readonly say: (line: string) => void

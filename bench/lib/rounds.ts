@@ -8,6 +8,10 @@ export interface Contender extends Command {
   readonly name: string
 }
 
+/** Those that are installed. */
+export const present = (...contenders: (Contender | undefined)[]): Contender[] =>
+  contenders.filter(contender => contender !== undefined)
+
 export interface Step {
   readonly name: string
   readonly contenders: readonly Contender[]

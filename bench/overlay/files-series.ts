@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { printSize } from '../../src/lib/size.ts'
 import { runUnmeasured } from '../lib/command.ts'
 import { removeAll } from '../lib/remove.ts'
-import type { Contender, Series } from '../lib/rounds.ts'
+import { type Contender, present, type Series } from '../lib/rounds.ts'
 import { makeData } from './data.ts'
 import { seriesOf, steps } from './names.ts'
 import type { Programs } from './programs.ts'
@@ -98,9 +98,6 @@ export function filesSeries(programs: Programs, { files, rounds, warmUp, place, 
     remarks: saved.remarks,
   }
 }
-
-export const present = (...contenders: (Contender | undefined)[]): Contender[] =>
-  contenders.filter(contender => contender !== undefined)
 
 /** How much smaller each directory became between before and after, the first time. */
 function savings(directories: Readonly<Record<string, string>>) {
