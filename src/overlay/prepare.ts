@@ -12,7 +12,6 @@ import { makeLayout } from './layout.ts'
 import type { StateName } from './names.ts'
 import { overlayPackage, type SourceRules, sourcePackages, statesOf, unitPackages } from './packages/of-config.ts'
 import { dedupStates } from './store/dedup.ts'
-import { stateNameOf } from './store/fingerprint.ts'
 import { makeReserve } from './store/gc/reserve.ts'
 import { installAll, type Store } from './store/install.ts'
 import type { InstalledPackage, Package } from './store/package.ts'
@@ -43,11 +42,15 @@ export async function prepare(context: NodeContext, input: ConfigText, options: 
 
   const warnings: Warning[] = [...read.warnings, ...sources.warnings]
   const guard = guardStates(context, options.command)
-  const store = storeFor(context, warning => warnings.push(warning))
-  const install = async (packages: readonly Package[]) => {
-    await guard.protect(packages.map(stateNameOf))
-    return installLocated(read, store, packages)
+  const store: Store = {
+    files,
+    layout,
+    progress: context.progress,
+    signal: new AbortController().signal,
+    protect: guard.protect,
+    warn: warning => warnings.push(warning),
   }
+  const install = (packages: readonly Package[]) => installLocated(read, store, packages)
   try {
     const installedSources = await install([...sources.packages.values()])
     const states = statesOf(sources.packages)
@@ -73,10 +76,6 @@ export async function prepare(context: NodeContext, input: ConfigText, options: 
     guard.release()
     throw error
   }
-}
-
-function storeFor({ files, layout, progress }: NodeContext, warn: (warning: Warning) => void): Store {
-  return { files, layout, progress, signal: new AbortController().signal, warn, protect: () => {} }
 }
 
 /** Problems found while installing get their place in the file, like all others. */

@@ -9,7 +9,7 @@ import { byName, type EtcTarget, type StateName } from '../names.ts'
 import { staticState } from '../static.ts'
 import { backupPath, isBackedUp } from './backup.ts'
 import type { EtcEntry, OwnedEtc } from './entry.ts'
-import { foundOf, hashFile, metadataChanged } from './look.ts'
+import { foundOf, hashOfFile, metadataChanged } from './look.ts'
 import { type Found, type Made, type MadeCopy, madeOf } from './made.ts'
 import type { WantedEtc } from './owned.ts'
 import type { OwnerIds } from './owners.ts'
@@ -141,7 +141,7 @@ function looker(files: Files, layout: Layout, view: EtcView, behind?: { director
     }
     const copies = candidates.filter((candidate): candidate is MadeCopy => candidate.kind === 'copy')
     if (!stats.isFile() || copies.length === 0) return { is: 'foreign', found: found() }
-    const sha256 = hashFile(files, path)
+    const sha256 = hashOfFile(files, path)
     const changedFrom = (copy: MadeCopy): Aspect[] => [
       ...(copy.sha256 === sha256 ? [] : ['content' as const]),
       ...metadataChanged(stats, copy),

@@ -1,9 +1,9 @@
 // Looks at one path: is it still what we made, is it still what we found, what is there at all. Follows no link.
-import { createHash } from 'node:crypto'
-import { constants, type Stats } from 'node:fs'
+import type { Stats } from 'node:fs'
 import { join } from 'node:path'
 import { CairnError, isErrno } from '../../lib/errors.ts'
 import type { Files } from '../../lib/files.ts'
+import { hashFile } from '../../lib/hash-file.ts'
 import { sha256Hex } from '../../lib/json.ts'
 import { etcPath, type Layout, linkThroughStatic } from '../layout.ts'
 import type { EtcTarget, Sha256 } from '../names.ts'
@@ -18,7 +18,7 @@ export function isMade(files: Files, layout: Layout, target: EtcTarget, made: Ma
     case 'directory':
       return stats.isDirectory()
     case 'copy':
-      return stats.isFile() && metadataChanged(stats, made).length === 0 && hashFile(files, path) === made.sha256
+      return stats.isFile() && metadataChanged(stats, made).length === 0 && hashOfFile(files, path) === made.sha256
     case 'link':
       return stats.isSymbolicLink() && files.readlink(path) === linkThroughStatic(layout, target)
     case 'direct':
@@ -55,7 +55,7 @@ export function foundOf(files: Files, path: string, stats: Stats, { hash }: { ha
     const text = files.readlink(path)
     return { what: 'link', ...common, sha256: sha256Hex(text) as Sha256, text }
   }
-  if (stats.isFile()) return { what: 'file', ...common, sha256: hash ? hashFile(files, path) : null }
+  if (stats.isFile()) return { what: 'file', ...common, sha256: hash ? hashOfFile(files, path) : null }
   return { what: stats.isDirectory() ? 'directory' : 'special', ...common, sha256: null }
 }
 
@@ -72,23 +72,9 @@ export function isSameTree(files: Files, a: string, b: string): boolean {
   )
 }
 
-const chunk = Buffer.allocUnsafe(256 * 1024)
-
-export function hashFile(files: Files, path: string): Sha256 {
-  const hash = createHash('sha256')
-  const fd = openToRead(files, path)
+export function hashOfFile(files: Files, path: string): Sha256 {
   try {
-    for (let length = files.read(fd, chunk); length > 0; length = files.read(fd, chunk))
-      hash.update(chunk.subarray(0, length))
-  } finally {
-    files.close(fd)
-  }
-  return hash.digest('hex') as Sha256
-}
-
-function openToRead(files: Files, path: string): number {
-  try {
-    return files.open(path, constants.O_RDONLY | constants.O_NOFOLLOW)
+    return hashFile(files, path) as Sha256
   } catch (cause) {
     if (!isErrno(cause, 'EACCES', 'EPERM')) throw cause
     throw new CairnError('etc.unreadable', `${path} cannot be read`, { hint: 'Run this as root.', cause })

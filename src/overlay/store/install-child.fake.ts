@@ -27,7 +27,7 @@ process.once('message', async () => {
     layout: layoutOf({ root }),
     progress: silentProgress,
     signal: new AbortController().signal,
-    protect: () => {},
+    protect: async () => {},
     warn: () => {},
   }
   try {

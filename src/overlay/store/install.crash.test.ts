@@ -62,7 +62,7 @@ const storeOf = ({ layout }: TestStore, files: Files): Store => ({
   layout,
   progress: silentProgress,
   signal: new AbortController().signal,
-  protect: () => {},
+  protect: async () => {},
   warn: () => {},
 })
 

@@ -56,7 +56,7 @@ const storeWith = (changes: Partial<Store>): Store => ({
   layout: test.layout,
   progress: silentProgress,
   signal: new AbortController().signal,
-  protect: () => {},
+  protect: async () => {},
   warn: warning => void warnings.push(warning),
   ...changes,
 })
@@ -264,9 +264,9 @@ describe('installing again', () => {
         return test.files.readFile(path)
       },
     }
-    const protect = async (state: StateName) => {
+    const protect = async (states: readonly StateName[]) => {
       await delay(5)
-      order.push(`protect ${state}`)
+      order.push(`protect ${states}`)
     }
     const pkg = sourceOf({ type: 'inline', content: 'x' })
     await installPackage(storeWith({ files, protect }), pkg)

@@ -17,8 +17,8 @@ import { moveToTrash } from './trash.ts'
 import { hashTree } from './tree.ts'
 
 export interface Store extends BuildContext {
-  /** Keeps gc away from a state. Called before anything is known of it, so that what is found then stays. */
-  readonly protect: (state: StateName) => void | Promise<void>
+  /** Keeps gc away from states. Called before anything is known of them, so that what is found then stays. */
+  readonly protect: (states: readonly StateName[]) => Promise<void>
   readonly warn: (warning: Warning) => void
 }
 
@@ -27,12 +27,8 @@ const installs = sharing<InstalledPackage>()
 
 /** Throws a ProblemsError for what a person can mend; nothing of a failed or aborted install stays. */
 export async function installPackage(store: Store, pkg: Package): Promise<InstalledPackage> {
-  const state = stateNameOf(pkg)
-  const lease = await installs.acquire(statePath(store.layout, state), store.signal, signal =>
-    install({ ...store, signal }, pkg, state),
-  )
-  lease.release()
-  return lease.first ? lease.value : { ...lease.value, fresh: false }
+  await store.protect([stateNameOf(pkg)])
+  return installOnce(store, pkg)
 }
 
 /** In the order of the packages. The first failure ends the rest; Problems of those that failed by themselves are gathered. */
@@ -46,11 +42,12 @@ export async function installAll(
   const installed = new Map<Package, InstalledPackage>()
   const errors: unknown[] = []
   const waiting = packages.values()
+  await store.protect(packages.map(stateNameOf))
   const worker = async () => {
     for (const pkg of waiting) {
       if (signal.aborted) return
       try {
-        installed.set(pkg, await installPackage({ ...store, signal }, pkg))
+        installed.set(pkg, await installOnce({ ...store, signal }, pkg))
       } catch (error) {
         if (error !== signal.reason) errors.push(error)
         failed.abort()
@@ -73,10 +70,18 @@ function gathered(errors: readonly unknown[]): unknown {
   ])
 }
 
+async function installOnce(store: Store, pkg: Package): Promise<InstalledPackage> {
+  const state = stateNameOf(pkg)
+  const lease = await installs.acquire(statePath(store.layout, state), store.signal, signal =>
+    install({ ...store, signal }, pkg, state),
+  )
+  lease.release()
+  return lease.first ? lease.value : { ...lease.value, fresh: false }
+}
+
 async function install(store: Store, pkg: Package, state: StateName): Promise<InstalledPackage> {
   const { files, layout, signal } = store
   const { kind, name, version } = pkg
-  await store.protect(state)
   const known = readRecord(files, layout, state, store.warn)
   if (known) return { kind, name, version, state, record: known, fresh: false }
 

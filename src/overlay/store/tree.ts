@@ -38,12 +38,12 @@ export interface TreeVisitor {
   line?(text: string): void
 }
 
-const chunkSize = 1024 * 1024
+/** One for all: trees are read without a pause, never two at a time, and a fresh megabyte costs more than a small tree. */
+const buffer = Buffer.allocUnsafeSlow(1024 * 1024)
 const emptySha256 = hashOf('sha256', '')
 
 export function hashTree(files: Files, directory: string, visitor: TreeVisitor = {}): TreeSummary {
   const lines = createHash('sha256')
-  const buffer = Buffer.allocUnsafeSlow(chunkSize)
   let size = 0
   let entries = 0
   const add = (line: string) => {
@@ -56,7 +56,7 @@ export function hashTree(files: Files, directory: string, visitor: TreeVisitor =
       visitor.directory?.(path)
       add(`d ${measured(path)}\n`)
     } else if (kind === 'file') {
-      const read = readFileOnce(files, directory, path, buffer, visitor)
+      const read = readFileOnce(files, directory, path, visitor)
       size += read.size
       add(`${read.executable ? 'x' : 'f'} ${measured(path)} ${read.size} ${read.sha256}\n`)
     } else if (kind === 'link') {
@@ -93,7 +93,7 @@ interface ReadFile {
 }
 
 /** A file that fits the buffer, as nearly all do, costs one read and one call of the hash. */
-function readFileOnce(files: Files, directory: string, path: string, buffer: Buffer, visitor: TreeVisitor): ReadFile {
+function readFileOnce(files: Files, directory: string, path: string, visitor: TreeVisitor): ReadFile {
   const fd = files.open(`${directory}/${path}`, constants.O_RDONLY | constants.O_NOFOLLOW)
   try {
     const stats = files.fstat(fd)

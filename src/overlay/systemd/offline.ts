@@ -1,5 +1,6 @@
 // No service manager: a tree below --root, or --no-systemd in an image build. Nothing runs and nothing is done, but a plan
 // is to say what a machine with this /etc would do: its usual targets count as up, and so do the units that they want.
+import { spawn } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { isErrno } from '../../lib/errors.ts'
@@ -55,11 +56,22 @@ export function offlineSystemd({ etc }: { etc: string }): Systemd {
     },
     resetFailed: async () => {},
     run: async jobs => jobs.map(({ do: verb, unit }) => ({ do: verb, unit, ok: true, detail: '' })),
-    runLater: async () => {},
+    runLater: async ({ afterMs, command }) => sleepThenRun(afterMs, command),
     cancelLater: async () => {},
     lastLines: async () => [],
     close() {},
   }
+}
+
+/** A process of its own, since nothing else outlives us here. It is not cancelled: who comes too late finds nothing to do. */
+function sleepThenRun(afterMs: number, command: readonly string[]) {
+  const script = 'sleep "$1"; shift; exec "$@"'
+  const child = spawn('/bin/sh', ['-c', script, 'sh', String(afterMs / 1000), ...command], {
+    detached: true,
+    stdio: 'ignore',
+  })
+  child.on('error', () => {})
+  child.unref()
 }
 
 function wantedUnits(directory: string): UnitName[] {
