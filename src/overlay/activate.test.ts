@@ -190,6 +190,26 @@ describe('activate', () => {
       expect(journals()).toEqual([])
     })
 
+    it('is neither confirmed nor ended by the same config again', async () => {
+      await node.apply(aConfig())
+      await risky('two')
+      expect(await node.apply(aConfig({ text: 'two' }))).toMatchObject({ outcome: 'nothing to do' })
+      node.reboot()
+      await recover(node.context)
+      expect(etc('web/conf')).toBe('one')
+    })
+
+    it('a test that is applied for good stays', async () => {
+      await node.apply(aConfig())
+      const { clock } = node.context
+      await node.apply(aConfig({ text: 'two' }), { hold: () => ({ kind: 'test', bootId: clock.bootId() }) })
+      await node.apply(aConfig({ text: 'two' }))
+      node.reboot()
+      await recover(node.context)
+      expect(etc('web/conf')).toBe('two')
+      expect(current()).toBe(2)
+    })
+
     it('takes the first apply away when nothing was there before', async () => {
       await risky('two')
       node.reboot()

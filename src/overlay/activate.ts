@@ -67,7 +67,7 @@ export async function activate(context: NodeContext, activation: Activation): Pr
   const proposed = await proposeSwitch(context, { destination, owned: here.owned, overwriteDrift })
   const warnings = [...base.warnings, ...proposed.warnings]
   if (proposed.problems.length > 0) throw refusal(proposed)
-  if (isNothing(context, here, destination, proposed) && !here.held)
+  if (isNothing(context, here, destination, proposed) && !endsHold(activation, here))
     return { ...base, outcome: 'nothing to do', changed: false, warnings, seconds: seconds() }
   await preflight(context, { destination, proposed, verify: activation.verify === true })
 
@@ -175,6 +175,10 @@ const isNothing = (context: NodeContext, here: Here, destination: Destination, {
   (destination.generation === null
     ? isSameConfig(context, here, destination)
     : destination.generation === here.side.generation)
+
+/** The same config again neither confirms a window nor ends it; it makes a test permanent, and a new window replaces the old. */
+const endsHold = ({ hold }: Activation, { held }: Here): boolean =>
+  held !== null && (hold !== undefined || held.journal.hold?.kind === 'test')
 
 function isSameConfig({ files, layout }: NodeContext, { side }: Here, destination: Destination): boolean {
   if (side.generation === null) return destination.etcState === null

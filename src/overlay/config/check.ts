@@ -24,7 +24,7 @@ export function checkConfig(config: OverlayConfig): { problems: Problem[]; warni
       ...versionProblems(config),
       ...unknownPackages(config),
       ...packageCycles(config),
-      ...checkDurations(config),
+      ...checkProblems(config),
       ...rendered.problems,
       ...etc.problems,
     ],
@@ -77,12 +77,18 @@ function unknownPackages({ packageByNames = {}, systemdUnitsByName = {} }: Overl
   )
 }
 
-function checkDurations({ checks = [] }: OverlayConfig): Problem[] {
+function checkProblems({ checks = [] }: OverlayConfig): Problem[] {
   return checks.flatMap((check, index) => {
     const path = fieldPath('checks', index)
     const within = durationOrProblem(check.within ?? '0s', `${path}.within`)
     const hold = durationOrProblem(('for' in check && check.for) || '0s', `${path}.for`)
-    return [within, hold].filter(found => typeof found !== 'number')
+    const isAddress = !('http' in check) || /^https?:$/.test(URL.parse(check.http)?.protocol ?? '')
+    return [
+      ...[within, hold].filter(found => typeof found !== 'number'),
+      ...(isAddress
+        ? []
+        : [{ code: 'value.invalid' as const, path: `${path}.http`, reason: 'must be an http or https URL' }]),
+    ]
   })
 }
 
