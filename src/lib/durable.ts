@@ -5,6 +5,7 @@ import { constants } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { isErrno } from './errors.ts'
 import type { Files } from './files.ts'
+import { syncFileSystemNow } from './sync-file-system.ts'
 
 /** Names of files that a crash may leave behind: hidden, random, with this prefix. */
 export const litterPrefix = '.cairn-tmp-'
@@ -68,13 +69,27 @@ export function renameDurably(files: Files, from: string, to: string) {
   if (dirname(from) !== dirname(to)) syncDirectory(files, dirname(from))
 }
 
-export function syncDirectory(files: Files, path: string) {
-  const fd = files.open(path, constants.O_RDONLY | constants.O_DIRECTORY)
+export const syncDirectory = (files: Files, path: string) =>
+  sync(files, path, constants.O_RDONLY | constants.O_DIRECTORY)
+
+export const syncFile = (files: Files, path: string) => sync(files, path, constants.O_RDONLY | constants.O_NOFOLLOW)
+
+function sync(files: Files, path: string, flags: number) {
+  const fd = files.open(path, flags)
   try {
     files.fsync(fd)
   } finally {
     files.close(fd)
   }
+}
+
+/** Past this many, one flush of their file systems is faster. */
+const fewDirectories = 64
+
+export function syncDirectories(files: Files, paths: Iterable<string>) {
+  const all = [...paths]
+  if (all.length > fewDirectories && syncFileSystemNow(all)) return
+  for (const path of all) syncDirectory(files, path)
 }
 
 /** Makes the directory and its missing parents; returns those it made, outermost first. */

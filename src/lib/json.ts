@@ -9,12 +9,13 @@ export function canonicalJson(value: Json): string {
     throw new TypeError(`canonical JSON has no place for the number ${value}`)
   if (value === null || typeof value !== 'object') return JSON.stringify(value)
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
-  const fields = Object.entries(value as { readonly [key: string]: Json | undefined })
-  return `{${fields
-    .filter((field): field is [string, Json] => field[1] !== undefined)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, item]) => `${JSON.stringify(key)}:${canonicalJson(item)}`)
-    .join(',')}}`
+  const fields = value as { readonly [key: string]: Json | undefined }
+  let text = ''
+  for (const key of Object.keys(fields).sort()) {
+    const field = fields[key]
+    if (field !== undefined) text += `${text && ','}${JSON.stringify(key)}:${canonicalJson(field)}`
+  }
+  return `{${text}}`
 }
 
 export const sha256Hex = (bytes: string | Uint8Array): string => createHash('sha256').update(bytes).digest('hex')

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { faultyFiles } from '../lib/files.fake.ts'
@@ -107,6 +107,16 @@ describe('activate', () => {
     expect(journals()).toEqual([])
     await node.apply(aConfig({ text: 'two' }), { overwriteDrift: ['web/secret'] })
     expect(etc('web/secret')).toBe('two')
+  })
+
+  it('says where in the config everything in the way was declared, units too', async () => {
+    for (const target of ['web/conf', 'systemd/system/web.service']) {
+      mkdirSync(join(node.root, 'etc', target, '..'), { recursive: true })
+      writeFileSync(join(node.root, 'etc', target), 'mine')
+    }
+    await expect(node.apply(aConfig())).rejects.toMatchObject({
+      problems: [{ path: 'systemdUnitsByName.web' }, { path: 'packageByNames.conf.etcFiles[0]' }],
+    })
   })
 
   it('goes back when a unit fails: files, units and current', async () => {

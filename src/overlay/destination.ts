@@ -43,7 +43,10 @@ export function destinationOf(
   const path = join(statePath(layout, etcState), 'manifest.json')
   const manifest = JSON.parse(files.readFile(path).toString('utf8')) as EtcManifest
   const places = placesOf(config)
-  const declared = manifest.entries.map(entry => ({ ...entry, declaredAt: places.get(entry.target) ?? '' }))
+  const declared = manifest.entries.map(entry => ({
+    ...entry,
+    declaredAt: places.get(entry.target) ?? places.get(entry.from) ?? '',
+  }))
   const entries = boots(systemd) ? [...declared, ...bootEntries(layout)].sort(byTarget) : declared
   return { generation, version: config.version, config, etcState, entries, start: startedUnits(config) }
 }
@@ -81,8 +84,11 @@ function startedUnits({ systemdUnitsByName = {} }: OverlayConfig): Set<UnitName>
   )
 }
 
-function placesOf({ packageByNames = {} }: OverlayConfig): Map<string, string> {
+/** Where a target is declared, and for all that belongs to a unit, where the unit is. */
+function placesOf({ packageByNames = {}, systemdUnitsByName = {} }: OverlayConfig): Map<string, string> {
   const places = new Map<string, string>()
+  for (const key of Object.keys(systemdUnitsByName))
+    places.set(`unit ${unitNameOf(key)}`, fieldPath('systemdUnitsByName', key))
   for (const [name, { etcFiles = [] }] of Object.entries(packageByNames))
     for (const [index, { target }] of etcFiles.entries())
       places.set(target, fieldPath(`${fieldPath('packageByNames', name)}.etcFiles`, index))

@@ -86,11 +86,10 @@ async function unitProblems(
   { start, restart, reload }: UnitPlan,
 ): Promise<Problem[]> {
   const units = [...start, ...restart, ...reload].filter(({ hidden }) => !hidden).map(({ name }) => name)
-  const analyze = findProgram('systemd-analyze')
-  if ((systemd.kind !== 'dbus' && systemd.kind !== 'systemctl') || !analyze || !etcState || units.length === 0)
-    return []
-  const directory = join(statePath(layout, etcState), 'etc/systemd/system')
   const own = units.filter(unit => !unit.includes('@'))
+  const analyze = findProgram('systemd-analyze')
+  if ((systemd.kind !== 'dbus' && systemd.kind !== 'systemctl') || !analyze || !etcState || own.length === 0) return []
+  const directory = join(statePath(layout, etcState), 'etc/systemd/system')
   const args = ['verify', '--man=no', '--recursive-errors=no', '--', ...own.map(unit => join(directory, unit))]
   const { code, stderr } = await run(analyze, args, { env: { SYSTEMD_UNIT_PATH: `${directory}:` }, timeoutMs: 60_000 })
   return code === 0 ? [] : linesAbout(own, stderr)

@@ -1,39 +1,43 @@
-// kill -9 at an exact place without a hook in the product: strace ends the process when it enters its n-th call that changes
-// a disk. Counting the calls of a run that is left alone tells how many places there are.
+// kill -9 at an exact place without a hook in the product: strace ends a process when it enters its n-th call of a kind that
+// changes a disk. Watching a run that is left alone tells which places there are.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { run } from '../machine/process.ts'
+import { runOrThrow } from '../machine/process.ts'
 
-const changingCalls =
-  'rename,renameat,renameat2,symlink,symlinkat,unlink,unlinkat,mkdir,mkdirat,rmdir,fsync,fchmod,fchown,link,linkat'
+/** Numbers count from 1, and each kind of call by itself, as strace counts them. */
+export interface Place {
+  readonly call: string
+  readonly n: number
+}
 
-export const killAt = (n: number): string[] => [
-  ...['strace', '--quiet=all', '--signal=none', '-o', '/dev/null', '--seccomp-bpf', '-f'],
-  ...['-e', `trace=${changingCalls}`, '-e', `inject=${changingCalls}:signal=SIGKILL:when=${n}`, '--'],
+/** Not write: Node wakes its own threads with it, another number of times in each run. */
+const changingCalls = [
+  ...['rename', 'renameat', 'renameat2', 'symlink', 'symlinkat', 'link', 'linkat', 'unlink', 'unlinkat', 'mkdir'],
+  ...['mkdirat', 'rmdir', 'fsync', 'fdatasync', 'syncfs', 'chmod', 'fchmod', 'fchown', 'utimensat', 'ftruncate'],
 ]
 
-/** How many changing calls the main thread of a command makes when nobody stops it. */
-export async function countCalls(command: readonly string[]): Promise<number> {
+/** Without -f only the main thread is watched: it makes all changes, and when it dies the process does. */
+const strace = (...rest: string[]) => ['strace', '--quiet=all', '--signal=none', ...rest, '--']
+
+/** The command, killed before it has done the call. */
+export const killedAt = ({ call, n }: Place, command: readonly string[]): string[] => [
+  ...strace('-o', '/dev/null', '-e', `trace=${call}`, '-e', `inject=${call}:signal=SIGKILL:when=${n}`),
+  ...command,
+]
+
+/** All places of a run that nobody stops, in order. */
+export async function placesOf(command: readonly string[]): Promise<Place[]> {
   const directory = mkdtempSync(join(tmpdir(), 'cairn-calls-'))
   try {
     const log = join(directory, 'calls')
-    await run([
-      'strace',
-      '--quiet=all',
-      '--signal=none',
-      '--seccomp-bpf',
-      '-f',
-      '-o',
-      log,
-      '-e',
-      `trace=${changingCalls}`,
-      '--',
-      ...command,
-    ])
-    const lines = readFileSync(log, 'utf8').split('\n').filter(Boolean)
-    const main = lines[0]?.split(' ')[0]
-    return lines.filter(line => line.split(' ')[0] === main).length
+    await runOrThrow([...strace('-o', log, '-e', `trace=${changingCalls.join(',')}`), ...command])
+    const seen = new Map<string, number>()
+    return [...readFileSync(log, 'utf8').matchAll(/^(\w+)\(/gm)].map(([, call = '']) => {
+      const n = (seen.get(call) ?? 0) + 1
+      seen.set(call, n)
+      return { call, n }
+    })
   } finally {
     rmSync(directory, { recursive: true })
   }

@@ -8,6 +8,7 @@ import {
   makeDirectories,
   removeIfThere,
   removeTree,
+  syncDirectories,
   syncDirectory,
   temporaryNameFor,
 } from '../../lib/durable.ts'
@@ -45,7 +46,7 @@ export function openSite({ files, layout, keepLabel = labelKeeper(files) }: EtcC
 }
 
 export function closeSite({ files, touched }: Site) {
-  for (const path of touched) syncDirectory(files, path)
+  syncDirectories(files, touched)
 }
 
 export function perform(site: Site, action: EtcAction) {

@@ -163,6 +163,16 @@ describe('targets that stay', () => {
     expect(result.summary.change).toEqual([{ target: 'a', reason: 'content changed', from: 'caddy' }])
   })
 
+  it('are told once when a unit changes that is also wanted by a target', () => {
+    const [unit, wish] = ['systemd/system/web.service', 'systemd/system/multi-user.target.wants/web.service'] as const
+    const result = plan({
+      wanted: [link(unit, 'two'), link(wish, 'two')],
+      owned: [link(unit), link(wish)],
+      live: { [unit]: ours(), [wish]: ours() },
+    })
+    expect(result.summary.change.map(({ target }) => target)).toEqual([unit])
+  })
+
   it.each([
     ['a copy with new content', copy('a'), ours(madeCopy()), copy('a', 'two'), 'content changed'],
     ['a copy with a new mode', copy('a'), ours(madeCopy()), copy('a', 'one', { mode: 0o600 }), 'mode 0640 → 0600'],

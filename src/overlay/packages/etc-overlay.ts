@@ -1,17 +1,16 @@
 // The etc-overlay package: one tree of links for all etc files of a config, and the manifest that Apply goes by.
-import { realpathSync } from 'node:fs'
-import { dirname, join, relative, sep } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { makeDirectories } from '../../lib/durable.ts'
 import { ProblemsError } from '../../lib/errors.ts'
 import type { Files } from '../../lib/files.ts'
-import { type Json, sha256Hex } from '../../lib/json.ts'
+import type { Json } from '../../lib/json.ts'
 import type { Problem } from '../../lib/problem.ts'
 import { writeNew } from '../../lib/write-new.ts'
 import type { CopyEntry, DirectEntry, EtcManifest, LinkEntry } from '../etc/entry.ts'
 import type { Layout } from '../layout.ts'
-import { byName, type Sha256, type StateName } from '../names.ts'
+import { byName, type StateName } from '../names.ts'
 import type { Package } from '../store/package.ts'
-import { hashTree } from '../store/tree.ts'
+import { type Contents, storeContents } from './contents.ts'
 
 /** An entry whose content has not been looked at yet. */
 export type WantedEntry = Omit<LinkEntry, 'sha256'> | Omit<CopyEntry, 'sha256'> | DirectEntry
@@ -31,12 +30,13 @@ export function etcOverlayPackage(layout: Layout, { entries: wanted, reach }: Et
     inputs: entries.map(withoutPlace) as unknown as Json,
     references: [...new Set(entries.flatMap(entry => ('state' in entry ? [entry.state] : [])))].sort(byName),
     async build(directory, { files }) {
-      const problems = entries.flatMap(entry => sourceProblems(layout, entry, reach))
+      const contents = storeContents(files, layout)
+      const problems = entries.flatMap(entry => sourceProblems(contents, entry, reach))
       if (problems.length > 0) throw new ProblemsError(problems)
       layTree(files, directory, entries)
       const manifest = {
         schema: 1,
-        entries: entries.map(entry => withHash(files, layout, entry)),
+        entries: entries.map(entry => withHash(contents, entry)),
       } satisfies EtcManifest
       writeNew(files, join(directory, 'manifest.json'), `${JSON.stringify(manifest)}\n`)
       return {}
@@ -67,33 +67,19 @@ const linkText = (parent: string, { state, source }: { state: StateName; source:
 
 type ManifestEntry = EtcManifest['entries'][number]
 
-function withHash(files: Files, layout: Layout, entry: WantedEntry): ManifestEntry {
+function withHash(contents: Contents, entry: WantedEntry): ManifestEntry {
   if (entry.kind === 'direct') return withoutPlace(entry)
-  return { ...withoutPlace(entry), sha256: contentHash(files, layout, entry) } as ManifestEntry
+  return { ...withoutPlace(entry), sha256: contents.hashOf(entry) } as ManifestEntry
 }
 
-/** Of a file's bytes, or of the tree when it is a directory. */
-export function contentHash(
-  files: Files,
-  layout: Layout,
-  { state, source }: { state: StateName; source: string },
-): Sha256 {
-  const path = realpathSync.native(join(layout.states, state, source))
-  const isDirectory = files.lstat(path)?.isDirectory()
-  return (isDirectory ? hashTree(files, path).contentSha256 : sha256Hex(files.readFile(path))) as Sha256
-}
-
-function sourceProblems(layout: Layout, entry: WantedEntry, reach: EtcOverlay['reach']): Problem[] {
+function sourceProblems(contents: Contents, entry: WantedEntry, reach: EtcOverlay['reach']): Problem[] {
   if (entry.kind === 'direct') return []
+  const fault = contents.faultOf(entry, [entry.state, ...(reach.get(entry.state) ?? [])])
+  if (!fault) return []
   const path = `${entry.declaredAt}.source`
-  try {
-    const states = realpathSync.native(layout.states)
-    const found = realpathSync.native(join(states, entry.state, entry.source))
-    const allowed = [entry.state, ...(reach.get(entry.state) ?? [])]
-    if (allowed.some(state => `${found}${sep}`.startsWith(join(states, state) + sep))) return []
-    const reason = `${entry.source} leads out of its package, to ${relative(states, found)}`
-    return [{ code: 'etc.source-escapes', path, reason }]
-  } catch {
-    return [{ code: 'etc.source-missing', path, reason: `${entry.from} has no ${entry.source}` }]
-  }
+  return [
+    fault.is === 'missing'
+      ? { code: 'etc.source-missing', path, reason: `${entry.from} has no ${entry.source}` }
+      : { code: 'etc.source-escapes', path, reason: `${entry.source} leads out of its package, to ${fault.to}` },
+  ]
 }

@@ -16,7 +16,8 @@ import { stateNameOf } from '../store/fingerprint.ts'
 import type { Package } from '../store/package.ts'
 import { sourcePackage } from '../store/source.ts'
 import type { EtcHashes } from '../units/triggers.ts'
-import { contentHash, etcOverlayPackage } from './etc-overlay.ts'
+import { storeContents } from './contents.ts'
+import { etcOverlayPackage } from './etc-overlay.ts'
 import { unitPackage } from './unit.ts'
 
 export interface SourceRules {
@@ -93,13 +94,14 @@ function etcHashes(
       etcFiles.map(({ source, target }) => [target as EtcTarget, { state: states.get(name)!, source }] as const),
     ),
   )
+  const contents = storeContents(files, layout)
   return {
     has: target => sources.has(target),
     keys: () => sources.keys(),
     get: target => {
       const place = sources.get(target)
       return place && files.lstat(join(statePath(layout, place.state), place.source))
-        ? contentHash(files, layout, place)
+        ? contents.hashOf(place)
         : ('0'.repeat(64) as Sha256)
     },
   }

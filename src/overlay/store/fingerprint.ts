@@ -8,7 +8,18 @@ import type { Package } from './package.ts'
 /** Raised when equal inputs start to give another result, so that old states are not taken for new ones. */
 const schema = 1
 
-export function stateNameOf(pkg: Pick<Package, 'kind' | 'name' | 'version' | 'inputs' | 'references'>): StateName {
+type Named = Pick<Package, 'kind' | 'name' | 'version' | 'inputs' | 'references'>
+
+/** Packages do not change, and an etc overlay has a long name to make. */
+const known = new WeakMap<Named, StateName>()
+
+export function stateNameOf(pkg: Named): StateName {
+  const name = known.get(pkg) ?? makeName(pkg)
+  known.set(pkg, name)
+  return name
+}
+
+function makeName(pkg: Named): StateName {
   const { kind, name, version, inputs } = pkg
   const references = [...new Set(pkg.references)].sort(byName)
   const hashed = canonicalJson({ schema, kind, name, version, inputs, references })

@@ -2,16 +2,18 @@
 // makes it valid. At every moment before that, nothing of it can be taken for a state, and nobody waits for a lock.
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { removeTree, renameDurably, syncDirectory } from '../../lib/durable.ts'
+import { removeIfThere, removeTree, syncDirectory, syncFile } from '../../lib/durable.ts'
 import { CairnError, isErrno, messageOf, ProblemsError } from '../../lib/errors.ts'
 import type { Problem, Warning } from '../../lib/problem.ts'
 import { sharing } from '../../lib/shared.ts'
+import { type Slots, slots } from '../../lib/slots.ts'
 import { statePath } from '../layout.ts'
 import { byName, type StateName } from '../names.ts'
 import { stateNameOf } from './fingerprint.ts'
+import { type Flush, flusher } from './flush.ts'
 import { writeListing } from './listing.ts'
 import type { BuildContext, InstalledPackage, Package } from './package.ts'
-import { readRecord, recordedStates, type StateRecord, writeRecord } from './record.ts'
+import { draftRecord, readRecord, recordedStates, type StateRecord } from './record.ts'
 import { sealTree, syncTree } from './seal.ts'
 import { moveToTrash } from './trash.ts'
 import { hashTree } from './tree.ts'
@@ -27,8 +29,8 @@ const installs = sharing<InstalledPackage>()
 
 /** Throws a ProblemsError for what a person can mend; nothing of a failed or aborted install stays. */
 export async function installPackage(store: Store, pkg: Package): Promise<InstalledPackage> {
-  await store.protect([stateNameOf(pkg)])
-  return installOnce(store, pkg)
+  const [installed] = await installAll(store, [pkg])
+  return installed!
 }
 
 /** In the order of the packages. The first failure ends the rest; Problems of those that failed by themselves are gathered. */
@@ -39,25 +41,38 @@ export async function installAll(
 ): Promise<InstalledPackage[]> {
   const failed = new AbortController()
   const signal = AbortSignal.any([store.signal, failed.signal])
-  const installed = new Map<Package, InstalledPackage>()
   const errors: unknown[] = []
-  const waiting = packages.values()
+  const site: Site = {
+    ...store,
+    signal,
+    stop: () => failed.abort(),
+    slot: slots(concurrency),
+    flush: flusher(store.layout.states),
+  }
   await store.protect(packages.map(stateNameOf))
-  const worker = async () => {
-    for (const pkg of waiting) {
-      if (signal.aborted) return
+  const installed = await Promise.all(
+    packages.map(async pkg => {
       try {
-        installed.set(pkg, await installOnce({ ...store, signal }, pkg))
+        return await installOnce(site, pkg)
       } catch (error) {
         if (error !== signal.reason) errors.push(error)
         failed.abort()
+        return null
       }
-    }
-  }
-  await Promise.all(Array.from({ length: concurrency }, worker))
+    }),
+  )
   store.signal.throwIfAborted()
   if (errors.length > 0) throw gathered(errors)
-  return packages.map(pkg => installed.get(pkg) as InstalledPackage)
+  return installed as InstalledPackage[]
+}
+
+/** What all installs of one call share. */
+interface Site extends Store {
+  /** Ends the others; called before a failed build gives its place to the next. */
+  readonly stop: () => void
+  /** Building takes one of a few places; waiting for the disk takes none. */
+  readonly slot: Slots
+  readonly flush: Flush
 }
 
 /** What nobody expected weighs more than any number of Problems. */
@@ -70,35 +85,60 @@ function gathered(errors: readonly unknown[]): unknown {
   ])
 }
 
-async function installOnce(store: Store, pkg: Package): Promise<InstalledPackage> {
+async function installOnce(site: Site, pkg: Package): Promise<InstalledPackage> {
   const state = stateNameOf(pkg)
-  const lease = await installs.acquire(statePath(store.layout, state), store.signal, signal =>
-    install({ ...store, signal }, pkg, state),
+  const lease = await installs.acquire(statePath(site.layout, state), site.signal, signal =>
+    install({ ...site, signal }, pkg, state),
   )
   lease.release()
   return lease.first ? lease.value : { ...lease.value, fresh: false }
 }
 
-async function install(store: Store, pkg: Package, state: StateName): Promise<InstalledPackage> {
-  const { files, layout, signal } = store
+async function install(site: Site, pkg: Package, state: StateName): Promise<InstalledPackage> {
+  const { files, layout, signal } = site
   const { kind, name, version } = pkg
-  const known = readRecord(files, layout, state, store.warn)
+  const known = readRecord(files, layout, state, site.warn)
   if (known) return { kind, name, version, state, record: known, fresh: false }
 
   const temporary = join(layout.states, `.${name}-tmp-${randomBytes(6).toString('hex')}`)
   try {
-    const { record, listing } = await buildState(store, pkg, temporary)
+    const built = await site.slot(() => buildOrStop(site, pkg, temporary))
+    await site.flush(built.record.entries, () => syncTree(files, temporary))
     signal.throwIfAborted()
-    const earlier = putInPlace(store, record, temporary)
-    if (!earlier) {
-      writeListing(files, layout, { state, text: listing })
-      writeRecord(files, layout, record)
-    }
-    return { kind, name, version, state, record: earlier ?? record, fresh: !earlier }
+    const earlier = putInPlace(site, built.record, temporary)
+    if (!earlier) await makeValid(site, built)
+    return { kind, name, version, state, record: earlier ?? built.record, fresh: !earlier }
   } catch (error) {
     removeTree(files, temporary)
     throw isSystemError(error) ? storeFailure(error, name) : error
   }
+}
+
+async function buildOrStop(site: Site, pkg: Package, temporary: string): Promise<BuiltState> {
+  site.signal.throwIfAborted()
+  try {
+    return await buildState(site, pkg, temporary)
+  } catch (error) {
+    site.stop()
+    throw error
+  }
+}
+
+/** The record gets its name only when the state has its own on disk. */
+async function makeValid({ files, layout, flush }: Site, { record, listing }: BuiltState) {
+  writeListing(files, layout, { state: record.state, text: listing })
+  const draft = draftRecord(files, layout, record)
+  try {
+    await flush(2, () => {
+      syncDirectory(files, layout.states)
+      syncFile(files, draft.temporary)
+    })
+    draft.putInPlace()
+  } catch (error) {
+    removeIfThere(files, draft.temporary)
+    throw error
+  }
+  await flush(1, () => syncDirectory(files, layout.records))
 }
 
 export interface BuiltState {
@@ -108,7 +148,7 @@ export interface BuiltState {
   readonly listing: string
 }
 
-/** Makes the directory, fills it, seals it and makes it durable; it has no name yet. Also how repair builds. */
+/** Makes the directory, fills it and seals it; it has no name yet and is not flushed. Also how repair builds. */
 export async function buildState(store: BuildContext, pkg: Package, directory: string): Promise<BuiltState> {
   const { files, layout } = store
   const { kind, name, version, inputs } = pkg
@@ -117,7 +157,6 @@ export async function buildState(store: BuildContext, pkg: Package, directory: s
   const { sourceSha256, sealed } = await pkg.build(directory, store)
   const { mentions, listing, ...summary } =
     sealed ?? sealTree(files, directory, [...recordedStates(files, layout), ...pkg.references])
-  await syncTree(files, directory, summary)
   const references = [...new Set([...pkg.references, ...mentions])].sort(byName)
   const hashed = { schema: 1, state, kind, name, version, inputs } as const
   const seen = sourceSha256 === undefined ? {} : { sourceSha256 }
@@ -134,7 +173,7 @@ function putInPlace(store: Store, record: StateRecord, temporary: string): State
   const place = statePath(layout, record.state)
   for (let tries = 1; ; tries++) {
     try {
-      renameDurably(files, temporary, place)
+      files.rename(temporary, place)
       return null
     } catch (error) {
       if (!isErrno(error, 'ENOTEMPTY', 'EEXIST', 'ENOTDIR') || tries > 2) throw error
@@ -142,7 +181,6 @@ function putInPlace(store: Store, record: StateRecord, temporary: string): State
     const earlier = readRecord(files, layout, record.state, warn)
     if (earlier || isSameTree(store, place, record)) {
       removeTree(files, temporary)
-      if (!earlier) syncDirectory(files, layout.states)
       return earlier
     }
     discard(store, record.state)

@@ -1,10 +1,11 @@
 // A record makes a state valid: it is written last, so a directory without one is garbage and never a cache hit.
 import { join } from 'node:path'
-import { removeIfThere, writeDurably } from '../../lib/durable.ts'
+import { removeIfThere, syncDirectory, syncFile, temporaryNameFor } from '../../lib/durable.ts'
 import { isErrno } from '../../lib/errors.ts'
 import type { Files } from '../../lib/files.ts'
 import type { Json } from '../../lib/json.ts'
 import type { Warning } from '../../lib/problem.ts'
+import { writeNew } from '../../lib/write-new.ts'
 import { type Layout, statePath } from '../layout.ts'
 import { byName, isStateName, type Sha256, type StateName } from '../names.ts'
 import type { PackageKind } from './package.ts'
@@ -75,7 +76,23 @@ export function recordedStates(files: Files, layout: Layout): StateName[] {
 
 /** Call it when the state's directory is in its place and on disk. */
 export function writeRecord(files: Files, layout: Layout, record: StateRecord) {
-  writeDurably(files, recordPath(layout, record.state), `${JSON.stringify(record)}\n`)
+  const { temporary, putInPlace } = draftRecord(files, layout, record)
+  syncFile(files, temporary)
+  putInPlace()
+  syncDirectory(files, layout.records)
+}
+
+export interface RecordDraft {
+  readonly temporary: string
+  /** One rename; the caller has made the draft durable, and makes the name so. */
+  putInPlace(): void
+}
+
+export function draftRecord(files: Files, layout: Layout, record: StateRecord): RecordDraft {
+  const path = recordPath(layout, record.state)
+  const temporary = temporaryNameFor(path)
+  writeNew(files, temporary, `${JSON.stringify(record)}\n`)
+  return { temporary, putInPlace: () => files.rename(temporary, path) }
 }
 
 function parseRecord(files: Files, path: string): StateRecord | 'corrupt' | null {

@@ -16,6 +16,7 @@ import { buildState } from './install.ts'
 import { writeListing } from './listing.ts'
 import type { Package } from './package.ts'
 import { type StateRecord, writeRecord } from './record.ts'
+import { syncTree } from './seal.ts'
 import { registerTempRoots } from './temp-roots.ts'
 import { moveToTrash } from './trash.ts'
 import { walkTree } from './tree.ts'
@@ -68,6 +69,7 @@ async function repair(record: StateRecord, context: RepairContext, rebuild: Rebu
     if (!pkg) return 'no kept generation says what it is made of'
     if (stateNameOf(pkg) !== record.state) return 'its config now describes another state'
     const built = await buildState(context, pkg, fresh)
+    syncTree(files, fresh)
     if (built.record.contentSha256 !== record.contentSha256)
       return 'its source now gives other bytes than those recorded'
     exchange(files, layout, record, fresh)

@@ -1,9 +1,8 @@
 // Makes a freshly built tree what a state is: read-only, without times or special bits, hashed, and safe on disk.
 // A sealed tree of equal content is equal in every bit that a reader can see.
 import { constants } from 'node:fs'
-import { syncDirectory } from '../../lib/durable.ts'
+import { syncDirectory, syncFile } from '../../lib/durable.ts'
 import type { Files } from '../../lib/files.ts'
-import { findProgram, run } from '../../lib/run.ts'
 import type { StateName } from '../names.ts'
 import { referenceScanner } from './references.ts'
 import { hashTree, type TreeSummary, type TreeVisitor, walkTree } from './tree.ts'
@@ -95,28 +94,10 @@ function sealing(
   return { ...summary, mentions: scanner.found(), listing: lines.join('') }
 }
 
-/** Up to here each file is flushed by itself; beyond, flushing the whole file system once is faster. */
-const fewEntries = 64
-
 /** When it returns, everything below the directory is on disk: files first, then directories from the bottom up. */
-export async function syncTree(files: Files, directory: string, { entries }: Pick<TreeSummary, 'entries'>) {
-  if (entries > fewEntries && (await syncFileSystem(directory))) return
+export function syncTree(files: Files, directory: string) {
   const walked = [...walkTree(files, directory)]
   for (const { path, kind } of walked) if (kind === 'file') syncFile(files, `${directory}/${path}`)
   for (const { path, kind } of walked.reverse()) if (kind === 'directory') syncDirectory(files, `${directory}/${path}`)
   syncDirectory(files, directory)
-}
-
-async function syncFileSystem(directory: string): Promise<boolean> {
-  const program = findProgram('sync')
-  return program !== null && (await run(program, ['-f', directory])).code === 0
-}
-
-function syncFile(files: Files, path: string) {
-  const fd = files.open(path, constants.O_RDONLY | constants.O_NOFOLLOW)
-  try {
-    files.fsync(fd)
-  } finally {
-    files.close(fd)
-  }
 }

@@ -66,6 +66,19 @@ describe('a new unit', () => {
     expect(actionsOf({ new: files, start: Object.keys(files) })).toEqual(['start web.service: new'])
   })
 
+  it('may take a name that was an alias until now, and does not touch the unit that had it', () => {
+    const www = { 'www.service': service, ...wanted('www.service') }
+    const alias = aStatus('www.service', { id: unit('web.service') })
+    expect(
+      actionsOf({
+        old: web(service, { 'www.service': '-> web.service' }),
+        new: web(service, www),
+        live: [...live, 'web.service', alias],
+      }),
+    ).toEqual(['start www.service: new'])
+    expect(actionsOf({ new: www, live: [...live, alias] })).toEqual(['start www.service: new'])
+  })
+
   it('may be an instance that is newly linked, of a template that was there before', () => {
     const template = { 'w@.service': service, ...wanted('w@a.service') }
     expect(

@@ -58,8 +58,9 @@ export function ownParts(units: Units, name: UnitName): UnitParts | null {
 
 export const isHere = (units: Units, name: UnitName): boolean => ownParts(units, name)?.base === 'here'
 
-export function isRunning({ live }: Pick<View, 'live'>, name: UnitName): boolean {
-  const active = live.get(name)?.active
+export function isRunning({ live, new: wanted }: View, name: UnitName): boolean {
+  const { id = name, active } = live.get(name) ?? {}
+  if (id !== name && isHere(wanted, name)) return false // what runs is the unit whose alias this name was until now
   return active === 'active' || active === 'activating' || active === 'reloading'
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { removeTree } from '../../../lib/durable.ts'
@@ -225,6 +225,20 @@ describe('garbage', () => {
     expect(report.states).toMatchObject([{ state: testStateName('dead'), why: 'no record' }])
     expect(readdirSync(store.layout.states).sort()).toEqual(['.live-tmp-1a2b3c', '.trash', testStateName('live')])
     roots.release()
+  })
+
+  it('are writes that a killed install began long ago; one of just now may be about to get its name', async () => {
+    const { records, configs } = store.layout
+    const old = [join(records, '.cairn-tmp-1a2b3c-dead.json'), join(configs, '.cairn-tmp-1a2b3c-v1.json')]
+    for (const path of old) {
+      writeFileSync(path, '{}')
+      utimesSync(path, 1, 1)
+    }
+    writeFileSync(join(records, '.cairn-tmp-4d5e6f-live.json'), '{}')
+    const { garbage } = await collect()
+    expect(garbage).toEqual(old.map(path => ({ path, what: 'unfinished install', size: 0 })))
+    expect(readdirSync(records)).toEqual(['.cairn-tmp-4d5e6f-live.json'])
+    expect(readdirSync(configs)).toEqual([])
   })
 
   it('that is not Cairn’s stays', async () => {

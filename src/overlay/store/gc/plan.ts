@@ -34,7 +34,7 @@ export interface KnownState {
   readonly recorded: boolean
 }
 
-/** Nobody's: what a crash or a killed collection left in states/. */
+/** Nobody's: what a crash or a killed collection left in the store. */
 export interface Garbage {
   readonly path: string
   readonly what: 'leftover trash' | 'unfinished install'

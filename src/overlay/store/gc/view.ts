@@ -1,5 +1,6 @@
-// Reads what a collection decides on: every state, every root, and what lies about in states/. Changes nothing.
-import { join } from 'node:path'
+// Reads what a collection decides on: every state, every root, and what lies about. Changes nothing.
+import { basename, join } from 'node:path'
+import { litterPrefix } from '../../../lib/durable.ts'
 import { CairnError, isErrno } from '../../../lib/errors.ts'
 import type { Files } from '../../../lib/files.ts'
 import { currentNumber, generationNumbers, readGeneration } from '../../generations.ts'
@@ -42,7 +43,7 @@ export function readStore(context: StoreContext, processes: ReadProcesses, { age
     })),
     current: currentNumber(files, layout),
     journalOpen: isJournalOpen(files, layout),
-    garbage: [...leftoverTrash(files, layout), ...unfinishedInstalls(context, present)],
+    garbage: [...leftoverTrash(files, layout), ...unfinishedInstalls(context, present), ...unfinishedWrites(context)],
     referencesNow: state => (readRecord(looking, layout, state, () => {}) ?? states.get(state))?.references ?? [],
     storeRootsNow: () => {
       newcomers.newRound()
@@ -115,6 +116,17 @@ function unfinishedInstalls(context: StoreContext, present: readonly string[]): 
       return found && !installing.has(found[1]!)
     })
     .map(name => garbage(files, join(layout.states, name), 'unfinished install'))
+}
+
+/** Any process may write here at any time, and none takes this long from making a file to giving it its name. */
+const abandonedAfterMs = 60 * 60 * 1000
+
+function unfinishedWrites({ files, layout, clock }: StoreContext): Garbage[] {
+  const since = clock.now().getTime() - abandonedAfterMs
+  return [layout.records, layout.configs]
+    .flatMap(directory => (files.lstat(directory) ? files.readdir(directory).map(name => join(directory, name)) : []))
+    .filter(path => basename(path).startsWith(litterPrefix) && (files.lstat(path)?.mtimeMs ?? since) < since)
+    .map(path => garbage(files, path, 'unfinished install'))
 }
 
 const packageOf = (state: StateName) => state.slice(0, state.lastIndexOf('-'))
