@@ -4,7 +4,7 @@ import { describe, it } from 'vitest'
 import { findProgram } from '../src/lib/run.ts'
 
 /** `root`, or the name of a program. */
-export type Component = 'root' | 'debootstrap' | 'nsenter' | 'strace' | 'systemd-nspawn' | 'unshare'
+export type Component = 'root' | 'debootstrap' | 'nsenter' | 'strace' | 'systemd-nspawn' | 'unshare' | 'xz'
 
 /** What a machine of test/machine/ needs. */
 export const machineComponents: readonly Component[] = ['root', 'debootstrap', 'systemd-nspawn', 'nsenter', 'unshare']

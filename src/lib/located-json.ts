@@ -32,10 +32,29 @@ export function readJson({ file, text }: { file: string; text: string }): Locate
   }
   try {
     const value: unknown = JSON.parse(body)
-    return { value, problems: duplicateKeys(body, rangeOf), locate }
+    const isClean = keysWritten(body) === keysKept(value)
+    return { value, problems: isClean ? [] : duplicateKeys(body, rangeOf), locate }
   } catch {
     return { value: undefined, problems: [syntaxProblem(body, rangeOf)], locate }
   }
+}
+
+/** Strings that a colon follows. The text is known to be JSON, so this needs no parser. */
+function keysWritten(text: string): number {
+  let count = 0
+  for (let at = text.indexOf('"'); at !== -1; at = text.indexOf('"', at)) {
+    for (at++; text[at] !== '"'; at++) if (text[at] === '\\') at++
+    for (at++; ' \t\r\n'.includes(text[at] ?? 'x'); at++);
+    if (text[at] === ':') count++
+  }
+  return count
+}
+
+/** Fewer than were written when a key stands twice: the last one wins. */
+function keysKept(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  const inside = Object.values(value).reduce<number>((sum, item) => sum + keysKept(item), 0)
+  return Array.isArray(value) ? inside : inside + Object.keys(value).length
 }
 
 function duplicateKeys(text: string, rangeOf: (offset: number) => SourceRange): Problem[] {

@@ -1,6 +1,6 @@
 // Where things are on a machine. Two views of one path: what the machine sees (`/cairn/states/…`, written into units and
 // links) and where this process finds it (the same below --root DIR). Results are equal under any DIR.
-import { dirname, join, relative } from 'node:path'
+import { join, normalize } from 'node:path'
 import { makeDirectories } from '../lib/durable.ts'
 import type { Files } from '../lib/files.ts'
 import type { EtcTarget, StateName } from './names.ts'
@@ -26,7 +26,8 @@ export interface Layout {
   readonly etc: string
 }
 
-export function layoutOf({ root = '', store = '/cairn' }: { root?: string; store?: string } = {}): Layout {
+export function layoutOf({ root = '', store: given = '/cairn' }: { root?: string; store?: string } = {}): Layout {
+  const store = normalize(given).replace(/\/+$/, '')
   const prefix = root === '/' ? '' : root
   const base = join(prefix || '/', store)
   return {
@@ -57,12 +58,15 @@ export function makeLayout(files: Files, layout: Layout) {
 }
 
 export const statePath = (layout: Layout, state: StateName) => join(layout.states, state)
-export const etcPath = (layout: Layout, target: EtcTarget) => join(layout.etc, target)
+/** A target is normalised already. */
+export const etcPath = (layout: Layout, target: EtcTarget) => `${layout.etc}/${target}`
 
 /** A state's path as the machine sees it; this is what units and links say. */
 export const seenStatePath = (layout: Layout, state: StateName) => join(layout.store, 'states', state)
 
-/** The text of `/etc/<target>`: a relative link through static, right under any root. */
-export function linkThroughStatic(layout: Layout, target: EtcTarget): string {
-  return relative(dirname(join('/etc', target)), join(layout.store, 'etc/static', target))
+/** The text of `/etc/<target>`: up to the root and down through static; relative, so that it is right under any root. */
+export function linkThroughStatic({ store }: Layout, target: EtcTarget): string {
+  let up = '../'
+  for (let at = target.indexOf('/'); at !== -1; at = target.indexOf('/', at + 1)) up += '../'
+  return `${up}${store.slice(1)}/etc/static/${target}`
 }

@@ -38,7 +38,7 @@ ExecStart=/bin/sh -c "sleep 30; systemd-notify --ready; exec sleep infinity"
 [Install]
 WantedBy=multi-user.target
 `,
-          after: '[Unit]\nAfter=slow.service notifying.service\n' + daemon(),
+          after: `[Unit]\nAfter=slow.service notifying.service\n${daemon()}`,
         },
       })
       const { code, stdout } = await machine.exec([...command, '--detach', '--json'])
@@ -74,17 +74,17 @@ WantedBy=multi-user.target
         'generations',
       )
       expect(answer.generations).toMatchObject([{ generation: 1, current: true, outcome: 'healthy' }])
+      expect(await story.show(unit, 'LoadState')).toBe('not-found')
+      await story.apply({ units: { slow: null, notifying: null } })
     })
   })
 
   it('switches with --test until the next boot only', async () => {
     const before = await current()
-    const { code } = await story.apply(
-      { units: { slow: null, notifying: null, tried: daemon() } },
-      { flags: ['--test'] },
-    )
+    const { code } = await story.apply({ units: { tried: daemon(), after: null } }, { flags: ['--test'] })
     expect(code).toBe(0)
     expect(await story.stateOf('tried')).toBe('active')
+    expect(await story.stateOf('after')).toBe('inactive')
     expect(await current()).toBe(before)
 
     await machine.reboot()
@@ -99,8 +99,7 @@ WantedBy=multi-user.target
       await story.apply({
         packages: { tool: { version: '1', source: { type: 'file', uri: '/usr/bin/sleep' } } },
         units: {
-          slow: null,
-          notifying: null,
+          tried: null,
           tool: {
             version: '1',
             packages: ['tool'],

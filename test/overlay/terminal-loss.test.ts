@@ -1,7 +1,7 @@
 // A switch whose terminal goes away on a real systemd: the ssh connection breaks, the pipe closes, somebody sends SIGHUP.
 // It is never looked after by a later command here: what was begun has to come to its end by itself.
 import { readdirSync, readFileSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { isErrno } from '../../src/lib/errors.ts'
 import { bootMachine, type Machine } from '../machine/machine.ts'
 import { describeWith, machineComponents } from '../require.ts'
@@ -95,11 +95,12 @@ describeWith([...machineComponents, 'strace'], 'a switch whose terminal goes awa
   })
 
   it.each([
-    ['nobody reads what it says', '{ "$@"; echo $? > /run/code; } 2>&1 | true'],
-    ['it has no input and no output at all', '"$@" <&- >&- 2>&-; echo $? > /run/code'],
-    ['the disk that it reports to is full', '"$@" > /dev/full 2>&1; echo $? > /run/code'],
-  ])('comes to its end when %s', async (_, script) => {
+    { when: 'nobody reads what it says', script: '{ "$@"; echo $? > /run/code; } 2>&1 | true', code: 0 },
+    { when: 'it has no input and no output at all', script: '"$@" <&- >&- 2>&-; echo $? > /run/code', code: 0 },
+    { when: 'what it says cannot be kept', script: '"$@" > /dev/full; echo $? > /run/code', code: 1 },
+  ])('comes to its end when $when', async ({ script, code }) => {
     await machine.exec(['sh', '-c', script, 'sh', ...(await story.applyCommand(nextChange()))])
+    expect(await machine.readFile('/run/code')).toBe(`${code}\n`)
     await expectFinished()
   })
 

@@ -165,6 +165,19 @@ describeWith(machineComponents, 'units on a real systemd', () => {
     })
   })
 
+  it('comes back with the unit that it requires, when that one is stopped and started', async () => {
+    const [base, needy] = [daemon(), `[Unit]\nRequires=base.service\nAfter=base.service\n${daemon()}`]
+    await story.apply({ units: { base, needy } })
+    const pid = await story.pidOf('needy')
+    const { units } = await story.apply({ units: { base: daemon('Environment=A=b') } })
+    expect(units.restart).toEqual([
+      { name: 'base.service', reason: 'Environment changed' },
+      { name: 'needy.service', reason: 'needs base.service' },
+    ])
+    expect(await story.stateOf('needy')).toBe('active')
+    expect(await story.pidOf('needy')).not.toBe(pid)
+  })
+
   describe('a drop-in', () => {
     it("restarts the distribution's unit that it changes, and again when it is taken back", async () => {
       await machine.writeFile('/usr/lib/systemd/system/theirs.service', daemon('Environment=FROM=distribution'))

@@ -42,7 +42,7 @@ export const catalogue: Catalogue = {
       summary: 'this machine, no server needed',
       description: [
         'Brings this machine to what an OverlayConfig says: packages in a store, links below /etc, systemd units. Each apply that changes something makes a generation, and each generation can be gone back to offline.',
-        'With --root DIR everything happens below DIR, without root; units are linked, not started.',
+        'With --root DIR everything happens below DIR, without root; units are linked, not started (a machine of the demo has a runner that starts them).',
       ],
       examples: [
         { line: 'cairn node plan -f overlay.json', about: '1. what would change, and why' },

@@ -132,14 +132,13 @@ function looker(files: Files, layout: Layout, view: EtcView, behind?: { director
     if (stats.isDirectory())
       return { is: 'directory', found: found(), holds: wantedBy.has(target) ? holdsOf(target) : nothing }
 
-    const candidates = candidatesFor(target)
     if (stats.isSymbolicLink()) {
       const text = files.readlink(path)
-      if (text === linkThroughStatic(layout, target)) return { is: 'ours', made: { kind: 'link' } }
-      const made = candidates.find(candidate => candidate.kind === 'direct' && candidate.text === text)
+      if (text === linkThroughStatic(layout, target)) return oursByText
+      const made = candidatesFor(target).find(candidate => candidate.kind === 'direct' && candidate.text === text)
       return made ? { is: 'ours', made } : { is: 'foreign', found: found() }
     }
-    const copies = candidates.filter((candidate): candidate is MadeCopy => candidate.kind === 'copy')
+    const copies = candidatesFor(target).filter((candidate): candidate is MadeCopy => candidate.kind === 'copy')
     if (!stats.isFile() || copies.length === 0) return { is: 'foreign', found: found() }
     const sha256 = hashOfFile(files, path)
     const changedFrom = (copy: MadeCopy): Aspect[] => [
@@ -183,6 +182,8 @@ function looker(files: Files, layout: Layout, view: EtcView, behind?: { director
 }
 
 const isLitter = (name: string) => name.startsWith(litterPrefix)
+
+const oursByText: Live = { is: 'ours', made: { kind: 'link' } }
 
 const nothing: Holds = { ours: [], foreign: [], directories: [] }
 
