@@ -15,7 +15,9 @@ await build({
   platform: 'node',
   target: 'node26',
   mainFields: ['module', 'main'],
+  // Names stay, for stack traces that can be read.
   minifySyntax: true,
+  minifyWhitespace: true,
   legalComments: 'none',
   define: { CAIRN_VERSION: JSON.stringify(version) },
   banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },

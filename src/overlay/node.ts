@@ -19,7 +19,7 @@ import { layoutOf, makeLayout } from './layout.ts'
 import type { StateName } from './names.ts'
 import { type NodePlan, planNodeSwitch } from './node-plan.ts'
 import { stateProblems } from './preflight.ts'
-import { type Prepared, prepare } from './prepare.ts'
+import type { Prepared } from './prepare.ts'
 import { recover } from './recover.ts'
 import type { ApplyReport } from './report.ts'
 import { type NodeStatus, readStatus } from './status.ts'
@@ -241,12 +241,14 @@ async function locked<T>(
   }
 }
 
-function prepareConfig(
+/** Loaded here: reading configs and unpacking archives is half of the program, and most commands do neither. */
+async function prepareConfig(
   context: NodeContext,
   input: ConfigText,
   options: NodeOptions & SourceOptions,
 ): Promise<Prepared> {
   const baseDirectory = input.file === '-' ? process.cwd() : dirname(resolve(input.file))
+  const { prepare } = await import('./prepare.ts')
   return prepare(context, input, {
     baseDirectory,
     command: options.command ?? 'cairn',

@@ -1,9 +1,7 @@
 // Reads every byte of the store again and says what is no longer as it was sealed; mends it when asked to.
 import type { NodeContext } from './context.ts'
 import type { StateName } from './names.ts'
-import { rebuilder } from './rebuild.ts'
 import { readRecord, recordedStates, type StateRecord, withoutTidying } from './store/record.ts'
-import { repairStates } from './store/repair.ts'
 import { verifyStates } from './store/verify.ts'
 
 export interface Verified {
@@ -61,6 +59,7 @@ async function mend(
   records: readonly StateRecord[],
   damaged: readonly DamagedState[],
 ): Promise<DamagedState[]> {
+  const [{ rebuilder }, { repairStates }] = await Promise.all([import('./rebuild.ts'), import('./store/repair.ts')])
   const bad = new Set(damaged.map(({ state }) => state))
   const { repaired, notRepaired } = await repairStates(
     records.filter(({ state }) => bad.has(state)),

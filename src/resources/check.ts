@@ -1,5 +1,5 @@
 // Checks: what has to hold on a machine after an apply. "Active" is not "healthy".
-import { z } from 'zod'
+import * as z from 'zod'
 
 const common = {
   name: z.string(),

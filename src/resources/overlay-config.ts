@@ -1,6 +1,6 @@
 // OverlayConfig: what one machine's store and /etc are to hold. The wire format, as people write it in JSON;
 // rules that need more than one field (duplicate targets, cycles, templates) are checked in overlay/config/.
-import { z } from 'zod'
+import * as z from 'zod'
 import { checkSchema } from './check.ts'
 
 const sourceTypes = ['url', 'url+tar', 'url+zip', 'url+deb', 'url+rpm', 'file', 'inline'] as const

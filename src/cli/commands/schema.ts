@@ -10,9 +10,7 @@ export const schema = command({
   args: { kind: required(choice('KIND', 'which kind', ['OverlayConfig'])) },
   examples: [{ line: 'cairn schema OverlayConfig > overlay.schema.json', about: 'then name it in your editor' }],
   run: async () => {
-    const { overlayConfigSchema } = await import('../../resources/overlay-config.ts')
-    const { z } = await import('zod')
-    const report = z.toJSONSchema(overlayConfigSchema)
-    return answer({ report, print: found => JSON.stringify(found, null, 2) })
+    const { jsonSchemas } = await import('../../resources/json-schema.ts')
+    return answer({ report: jsonSchemas.OverlayConfig(), print: found => JSON.stringify(found, null, 2) })
   },
 })

@@ -1,6 +1,6 @@
 // What client.ts and server.ts say to each other: one JSON value a line, an answer for each request, in any order.
 // Both ends are the same user's (the socket is in a directory of mode 0700), yet every request is checked.
-import { z } from 'zod'
+import * as z from 'zod'
 import type { UnitName } from '../../names.ts'
 import { isLoadable } from '../status.ts'
 
