@@ -27,8 +27,14 @@ if (unknown.length > 0) {
 }
 
 const directory = mkdtempSync(join(tmpdir(), 'cairn-bench-'))
-process.on('SIGINT', () => process.exit(130))
-process.on('SIGTERM', () => process.exit(143))
+for (const [signal, code] of [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)
+  process.on(signal, () => {
+    console.error(`stopped by ${signal}`)
+    process.exit(code)
+  })
 process.on('exit', () => removeAll(directory))
 
 const { version } = JSON.parse(readFileSync(join(here, '../package.json'), 'utf8')) as { version: string }

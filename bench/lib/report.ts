@@ -75,7 +75,7 @@ function printSuite({ suite, tools, series, growth, aims, remarks }: SuiteReport
 
 const printTool = ({ name, version, path }: Tool) => (path ? `${name} ${version ?? ''}`.trim() : `${name} (missing)`)
 
-function printSeries({ series, steps, remarks }: SeriesResult): string[] {
+export function printSeries({ series, steps, remarks }: SeriesResult): string[] {
   const rows = steps.flatMap(({ step, contenders }) =>
     contenders.map((contender, index) => [index === 0 ? step : '', ...printContender(contender)]),
   )

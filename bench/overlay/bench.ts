@@ -3,7 +3,8 @@ import { existsSync, mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Bench } from '../lib/bench.ts'
 import { removeAll } from '../lib/remove.ts'
-import { runSeries } from '../lib/rounds.ts'
+import { printSeries } from '../lib/report.ts'
+import { runSeries, type Series } from '../lib/rounds.ts'
 import { aimsOf } from './aims.ts'
 import { ansibleSeries } from './ansible-series.ts'
 import { buildCairn } from './cairn.ts'
@@ -27,32 +28,35 @@ export const bench: Bench = async ({ quick, directory, say, rounds: wantedRounds
   const cairn = buildCairn(at('cairn'))
   const { tools, programs } = findPrograms(cairn)
 
-  const start = await runSeries(startSeries(cairn, rounds), say)
+  // Each table is shown when it is ready: a long run that is stopped has told what it found.
+  const run = async (series: Series) => {
+    const result = await runSeries(series, say)
+    say(['', ...printSeries(result), ''].join('\n\n'))
+    return result
+  }
+  const start = await run(startSeries(cairn, rounds))
   const plan = planManyUnits(1000, rounds)
-  const smallFiles = await runSeries(
+  const smallFiles = await run(
     filesSeries(programs, { files: small, rounds, warmUp, place: 'disk', directory: at('small') }),
-    say,
   )
-  const files = await runSeries(
+  const files = await run(
     filesSeries(programs, { files: large, rounds, warmUp, place: 'disk', directory: at('large') }),
-    say,
   )
   removeAll(at('small'), at('large'))
   const inMemory = quick
     ? null
     : await withMemory(memory =>
-        runSeries(filesSeries(programs, { files: large, rounds, warmUp, place: 'memory', directory: memory }), say),
+        run(filesSeries(programs, { files: large, rounds, warmUp, place: 'memory', directory: memory })),
       )
-  const gc = await runSeries(gcSeries(programs, { generations, rounds, warmUp, directory: at('gc') }), say)
+  const gc = await run(gcSeries(programs, { generations, rounds, warmUp, directory: at('gc') }))
   const ansible =
     programs.ansible &&
-    (await runSeries(
+    (await run(
       ansibleSeries(programs.cairn, programs.ansible, {
         files: ansibleFiles,
         rounds: Math.min(rounds, ansibleRounds),
         directory: at('ansible'),
       }),
-      say,
     ))
 
   const growth = growthOf(smallFiles, files)

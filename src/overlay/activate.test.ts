@@ -8,6 +8,7 @@ import { currentNumber, generationNumbers } from './generations.ts'
 import { confirmWithin } from './hold.ts'
 import { type FakeNode, fakeNode } from './node.fake.ts'
 import { recover } from './recover.ts'
+import { readStatus } from './status.ts'
 
 interface Wish {
   readonly text?: string
@@ -239,12 +240,22 @@ describe('activate', () => {
     })
   })
 
+  it('takes the next free number when the counter is damaged', async () => {
+    await node.apply(aConfig())
+    writeFileSync(join(node.context.layout.generations, 'counter'), 'torn')
+    expect(await node.apply(aConfig({ text: 'two' }))).toMatchObject({ generation: 2 })
+  })
+
   it('puts /etc back to the current generation when a journal cannot be read', async () => {
     await node.apply(aConfig())
     const { files, layout } = node.context
     const crashing = faultyFiles(files, { crashAt: justAfterFlip(await callsOfApply(node)) })
     await node.apply(aConfig({ text: 'two' }), { files: crashing }).catch(() => {})
     for (const name of journals()) writeFileSync(join(layout.journal, name), '{ torn')
+    // A question in between says so, and takes nothing away from the recovery.
+    expect(await readStatus(node.context, { scan: false })).toMatchObject({
+      openJournal: expect.stringContaining('not readable'),
+    })
     const { notes, whole } = await recover(node.context)
     expect(whole).toBe(true)
     expect(notes.join(' ')).toContain('put aside')

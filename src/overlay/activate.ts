@@ -1,6 +1,5 @@
 // From a destination to a machine that runs it: recover what is open, plan, look once more whether it can work, journal, go.
 import { messageOf, RefusedError } from '../lib/errors.ts'
-import { canonicalJson, type Json, sha256Hex } from '../lib/json.ts'
 import type { Warning } from '../lib/problem.ts'
 import { boots, writeBootUnit } from './boot-unit.ts'
 import type { NodeContext } from './context.ts'
@@ -10,6 +9,7 @@ import { isSettled } from './etc/plan.ts'
 import {
   currentNumber,
   generationNumbers,
+  hashOfConfig,
   readGenerationOrNothing,
   rewriteManifest,
   takeNumber,
@@ -164,7 +164,7 @@ function recordGeneration(
     generation,
     version,
     createdAt: journal.startedAt,
-    configSha256: hashOf(destination),
+    configSha256: hashOfConfig(destination.config),
   } as const
   writeGeneration(files, layout, { ...owned, ...made }, config)
 }
@@ -183,10 +183,8 @@ const endsHold = ({ hold }: Activation, { held }: Here): boolean =>
 function isSameConfig({ files, layout }: NodeContext, { side }: Here, destination: Destination): boolean {
   if (side.generation === null) return destination.etcState === null
   const current = readGenerationOrNothing(files, layout, side.generation)
-  return 'configSha256' in current && current.configSha256 === hashOf(destination)
+  return 'configSha256' in current && current.configSha256 === hashOfConfig(destination.config)
 }
-
-const hashOf = ({ config }: Destination) => sha256Hex(canonicalJson(config as Json))
 
 function outcomeOf({ outcome, failed }: SwitchOutcome): ApplyReport['outcome'] {
   switch (outcome) {

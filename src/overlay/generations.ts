@@ -3,6 +3,7 @@ import { basename, join } from 'node:path'
 import { linkDurably, makeDirectories, removeTree, syncDirectory, writeDurably } from '../lib/durable.ts'
 import { CairnError } from '../lib/errors.ts'
 import type { Files } from '../lib/files.ts'
+import { canonicalJson, type Json, sha256Hex } from '../lib/json.ts'
 import type { OverlayConfig } from '../resources/overlay-config.ts'
 import { type OwnedEtc, ownsNothing } from './etc/entry.ts'
 import type { Layout } from './layout.ts'
@@ -39,7 +40,7 @@ export function readGeneration(files: Files, layout: Layout, generation: number)
     return JSON.parse(files.readFile(path).toString('utf8')) as Generation
   } catch (cause) {
     throw new CairnError('generation.unreadable', `generation ${generation} has no readable manifest`, {
-      hint: 'Roll back to another generation (cairn node generations), or apply again.',
+      hint: 'If it is the current one, cairn node recover makes it again; else apply its config again.',
       cause,
     })
   }
@@ -54,10 +55,12 @@ export function readConfigOf(files: Files, layout: Layout, generation: number): 
   return JSON.parse(files.readFile(path).toString('utf8')) as OverlayConfig
 }
 
+export const hashOfConfig = (config: OverlayConfig) => sha256Hex(canonicalJson(config as Json))
+
 /** Takes the next number for good: a counter file that outlives the generations themselves. */
 export function takeNumber(files: Files, layout: Layout): number {
   const counter = join(layout.generations, 'counter')
-  const last = files.lstat(counter) ? Number(files.readFile(counter).toString('utf8')) : 0
+  const last = files.lstat(counter) ? Number.parseInt(files.readFile(counter).toString('utf8'), 10) || 0 : 0
   const highest = generationNumbers(files, layout).at(-1) ?? 0
   const number = Math.max(last, highest) + 1
   writeDurably(files, counter, `${number}\n`)

@@ -91,26 +91,43 @@ export function closeJournal(files: Files, layout: Layout, id: string) {
 export interface Journals {
   /** At most one that works and one that is held, oldest first. */
   readonly open: readonly OpenJournal[]
-  /** Sentences about what could not be read and was put aside. */
-  readonly quarantined: readonly string[]
+  /** Nobody knows how far these came. */
+  readonly unreadable: readonly UnreadableJournal[]
 }
 
+export interface UnreadableJournal {
+  readonly id: string
+  readonly reason: string
+}
+
+/** Changes nothing: questions ask it too. */
 export function readJournals(files: Files, layout: Layout): Journals {
-  if (!files.lstat(layout.journal)) return { open: [], quarantined: [] }
+  if (!files.lstat(layout.journal)) return { open: [], unreadable: [] }
   const open: OpenJournal[] = []
-  const quarantined: string[] = []
+  const unreadable: UnreadableJournal[] = []
   for (const name of files.readdir(layout.journal).sort()) {
     if (name.startsWith('.') || !name.endsWith('.json')) continue
     const id = name.slice(0, -'.json'.length)
     try {
-      open.push({ journal: readAs<Journal>(files, fileOf(layout, id)), progress: readProgress(files, layout, id) })
+      open.push({ journal: readJournal(files, layout, id), progress: readProgress(files, layout, id) })
     } catch (error) {
-      const path = fileOf(layout, id)
-      renameDurably(files, path, `${path}.corrupt`)
-      quarantined.push(`the journal ${id} cannot be read (${messageOf(error)}); it was put aside as ${name}.corrupt`)
+      unreadable.push({ id, reason: messageOf(error) })
     }
   }
-  return { open: open.sort((a, b) => (a.journal.startedAt < b.journal.startedAt ? -1 : 1)), quarantined }
+  return { open: open.sort((a, b) => (a.journal.startedAt < b.journal.startedAt ? -1 : 1)), unreadable }
+}
+
+/** Called when /etc has been put right without it. Returns a sentence about it. */
+export function putAside(files: Files, layout: Layout, { id, reason }: UnreadableJournal): string {
+  const path = fileOf(layout, id)
+  renameDurably(files, path, `${path}.corrupt`)
+  return `the journal ${id} cannot be read (${reason}); it was put aside as ${id}.json.corrupt`
+}
+
+function readJournal(files: Files, layout: Layout, id: string): Journal {
+  const journal = readAs<Journal | null>(files, fileOf(layout, id))
+  if (journal?.id !== id || !journal.forward) throw new Error('it is not a journal')
+  return journal
 }
 
 export function readProgress(files: Files, layout: Layout, id: string): JournalProgress | null {

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { dirname, join, resolve } from 'node:path'
 import { realClock } from '../lib/clock.ts'
 import { removeIfThere, removeTree } from '../lib/durable.ts'
-import { RefusedError } from '../lib/errors.ts'
+import { CairnError, RefusedError } from '../lib/errors.ts'
 import { realFiles } from '../lib/files.ts'
 import { acquireLock } from '../lib/lock.ts'
 import { type Progress, silentProgress } from '../lib/progress.ts'
@@ -175,14 +175,25 @@ export interface ListedGeneration {
 }
 
 export const generationsOf = (options: NodeOptions): Promise<ListedGeneration[]> =>
-  withNode(options, async ({ files, layout }) => {
+  withNode(options, async context => {
+    const { files, layout } = context
     const current = currentNumber(files, layout)
-    return generationNumbers(files, layout).map(number => {
-      const { generation, version, createdAt, entries, etcState } = readGeneration(files, layout, number)
-      const outcome = readReport(files, layout, number)?.outcome ?? null
-      return { generation, version, createdAt, current: number === current, entries: entries.length, etcState, outcome }
-    })
+    return generationNumbers(files, layout).map(number => listed(context, number, number === current))
   })
+
+/** One with a damaged manifest is listed too: it has a number, and gc can drop it. */
+function listed({ files, layout }: NodeContext, number: number, current: boolean): ListedGeneration {
+  try {
+    const { generation, version, createdAt, entries, etcState } = readGeneration(files, layout, number)
+    const outcome = readReport(files, layout, number)?.outcome ?? null
+    return { generation, version, createdAt, current, entries: entries.length, etcState, outcome }
+  } catch (error) {
+    if (!(error instanceof CairnError)) throw error
+    const createdAt = files.lstat(join(layout.generations, String(number)))!.mtime.toISOString()
+    const unknown = { version: '', entries: 0, etcState: null, outcome: 'unreadable' }
+    return { generation: number, createdAt, current, ...unknown }
+  }
+}
 
 export const statusOf = (options: NodeOptions & { scan?: boolean }): Promise<NodeStatus> =>
   withNode(options, context => readStatus(context, { scan: options.scan === true }))

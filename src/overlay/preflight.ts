@@ -81,22 +81,24 @@ function freeSpace(path: string): { bytes: number; inodes: number | null } | nul
 
 /** What systemd itself says about the units that are to be started under a new definition, siblings in sight. */
 async function unitProblems(
-  { systemd, layout }: NodeContext,
+  { systemd, layout, files }: NodeContext,
   { etcState }: Destination,
   { start, restart, reload }: UnitPlan,
 ): Promise<Problem[]> {
   const units = [...start, ...restart, ...reload].filter(({ hidden }) => !hidden).map(({ name }) => name)
-  const own = units.filter(unit => !unit.includes('@'))
   const analyze = findProgram('systemd-analyze')
-  if ((systemd.kind !== 'dbus' && systemd.kind !== 'systemctl') || !analyze || !etcState || own.length === 0) return []
+  if ((systemd.kind !== 'dbus' && systemd.kind !== 'systemctl') || !analyze || !etcState) return []
   const directory = join(statePath(layout, etcState), 'etc/systemd/system')
+  const own = units.filter(unit => !unit.includes('@') && files.lstat(join(directory, unit)))
+  if (own.length === 0) return []
   const args = ['verify', '--man=no', '--recursive-errors=no', '--', ...own.map(unit => join(directory, unit))]
   const { code, stderr } = await run(analyze, args, { env: { SYSTEMD_UNIT_PATH: `${directory}:` }, timeoutMs: 60_000 })
   return code === 0 ? [] : linesAbout(own, stderr)
 }
 
+/** A key that this systemd does not know, and leaves aside, is no reason to refuse a unit. */
 function linesAbout(units: readonly UnitName[], stderr: string): Problem[] {
-  const lines = stderr.split('\n').filter(line => line.trim() !== '')
+  const lines = stderr.split('\n').filter(line => line.trim() !== '' && !/, ignoring(:|\.|$)/.test(line))
   const about = lines.filter(line => units.some(unit => line.includes(unit)))
   return (about.length > 0 ? about : lines.slice(-5)).map(line => ({
     code: 'unit.refused-by-systemd',

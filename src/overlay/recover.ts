@@ -3,7 +3,8 @@
 import type { NodeContext } from './context.ts'
 import { sweepLitter } from './etc/scan.ts'
 import { isExpired } from './hold.ts'
-import { closeJournal, type OpenJournal, readJournals, writeProgress } from './journal.ts'
+import { closeJournal, type OpenJournal, putAside, readJournals, writeProgress } from './journal.ts'
+import { mendManifest } from './mend-manifest.ts'
 import { reconcile } from './reconcile.ts'
 import { sweepStore } from './sweep.ts'
 import { goBack, goForward, hasSwitched, type SwitchOutcome, turnBack, undo } from './switch.ts'
@@ -22,9 +23,12 @@ const attemptsForward = 2
 export async function recover(context: NodeContext): Promise<Recovery> {
   const { files, layout } = context
   sweepStore(files, layout)
-  const { open, quarantined } = readJournals(files, layout)
-  const notes = [...quarantined]
-  if (quarantined.length > 0) notes.push(...(await reconcile(context)))
+  const notes = mendManifest(context)
+  const { open, unreadable } = readJournals(files, layout)
+  if (unreadable.length > 0) {
+    notes.push(...(await reconcile(context)))
+    notes.push(...unreadable.map(journal => putAside(files, layout, journal)))
+  }
 
   let whole = true
   for (const entry of [...open.filter(isWorking), ...open.filter(entry => !isWorking(entry))]) {

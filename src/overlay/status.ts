@@ -34,7 +34,7 @@ export interface NodeStatus {
 
 export async function readStatus(context: NodeContext, { scan }: { scan: boolean }): Promise<NodeStatus> {
   const { files, layout, systemd } = context
-  const { open } = readJournals(files, layout)
+  const { open, unreadable } = readJournals(files, layout)
   const held = open.find(({ progress }) => progress?.phase === 'held') ?? null
   const working = open.find(({ progress }) => progress?.phase !== 'held')
   const { side, owned } = hereOf(context, held)
@@ -47,6 +47,7 @@ export async function readStatus(context: NodeContext, { scan }: { scan: boolean
     units: systemd.kind === 'offline' ? [] : await unitsOf(context, owned),
     stray: scan ? strayLinks(context, owned) : [],
     ...(held && hold?.kind === 'confirm' && { pendingConfirm: { id: held.journal.id, deadline: hold.deadline.at } }),
+    ...(unreadable[0] && { openJournal: `${unreadable[0].id}, not finished and not readable` }),
     ...(working && { openJournal: `${working.journal.intent} from ${working.journal.startedAt}, not finished` }),
   }
 }

@@ -67,7 +67,7 @@ const withUnit = (templateInline: string, more: object = {}) => ({
 const etcFile = 'packageByNames.a.etcFiles[0]'
 const template = 'systemdUnitsByName.web.templateInline'
 
-/** Prepare, plan and apply refuse it alike. */
+/** Its problems; nothing on the machine is other than before. */
 async function refused(config: object | string, exit: 3 | 4, options = '') {
   const { code, said } = await machine.node<Refused>(`apply${options}`, config)
   expect(machine.snapshot()).toEqual(before)
@@ -246,7 +246,7 @@ describe('a source', () => {
     ['that the server does not have', 'nothing', {}, `source.not-found ${source}.uri`],
     ['that the server forbids', 'forbidden', {}, `source.unauthorized ${source}.uri`],
     ['that leads to an unknown place', 'elsewhere', {}, `source.redirect-invalid ${source}.uri`],
-    ['that is a page instead of an archive', 'page.tar.gz', { type: 'url+tar' }, `archive.format ${source}`],
+    ['that is a page instead of an archive', 'page.tar.gz', { type: 'url+tar' }, `archive.format ${source}.uri`],
   ])('%s is refused, and nothing of it is in the store', async (_, path, more, expected) => {
     const config = withSource({ type: 'url', uri: server.url(path), ...more })
     expect(named(await refused(config, 3))).toEqual([expected])

@@ -1,9 +1,18 @@
 // Real processes, killed at random calls while they prepare and apply. Whatever the moment, what is found afterwards is a
 // whole generation, the old one or the new one, over a store of whole states. Count and seed are printed; CAIRN_SEED repeats
 // a run, CAIRN_CRASHES makes it longer.
-import { cpSync, lutimesSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  lutimesSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { litterPrefix, removeTree } from '../../src/lib/durable.ts'
 import { realFiles } from '../../src/lib/files.ts'
@@ -15,6 +24,8 @@ import { describeWith } from '../require.ts'
 import { killedAt, type Place, placesOf } from './kill.ts'
 
 const crashes = Number(process.env.CAIRN_CRASHES ?? 48)
+/** For a machine that does much else. */
+const timeout = 60_000 + crashes * 10_000
 const seed = Number(process.env.CAIRN_SEED ?? Math.floor(Math.random() * 1e9))
 
 describeWith(['strace'], `${crashes} random kills (seed ${seed})`, () => {
@@ -24,6 +35,7 @@ describeWith(['strace'], `${crashes} random kills (seed ${seed})`, () => {
     base = mkdtempSync(join(tmpdir(), 'cairn-crash-'))
     install(await buildOnce(), join(base, 'cairn'))
     cairn = join(base, 'cairn/bin/cairn')
+    symlinkSync(dirname(process.execPath), join(base, `cairn/node_modules/node-linux-${process.arch}/bin`))
     for (const side of ['old', 'new'] as const)
       writeFileSync(join(base, `${side}.json`), JSON.stringify(configOf(side)))
     await runOrThrow(command('apply', 'old', join(base, 'before')))
@@ -33,7 +45,7 @@ describeWith(['strace'], `${crashes} random kills (seed ${seed})`, () => {
   })
   afterAll(() => removeTree(realFiles, base))
 
-  it('of apply leave the old generation or the new one', async () => {
+  it('of apply leave the old generation or the new one', { timeout }, async () => {
     const [old, wanted] = [snapshotOf(join(base, 'before')), snapshotOf(join(base, 'after'))]
     const seen = { old: 0, new: 0 }
     const apply = (root: string) => command('apply', 'new', root)
@@ -55,7 +67,9 @@ describeWith(['strace'], `${crashes} random kills (seed ${seed})`, () => {
     console.log(`${seen.old + seen.new} of apply over ${places} places: ${seen.old} found old, ${seen.new} found new`)
   })
 
-  it('of prepare leave whole states only, the next one goes through, and a later collection clears the rest', async () => {
+  it('of prepare leave whole states only, the next one goes through, and a later collection clears the rest', {
+    timeout,
+  }, async () => {
     const prepare = (root: string) => command('prepare', 'new', root)
     await runOrThrow(prepare(join(base, 'prepared')))
     const wanted = storeOf(join(base, 'prepared'))

@@ -8,7 +8,7 @@ import type { Finished } from '../machine/process.ts'
 
 type Listed = readonly { readonly name: string; readonly reason: string }[]
 
-export interface Applied {
+interface Applied {
   readonly code: number
   readonly outcome: string
   readonly generation: number
@@ -24,10 +24,8 @@ export interface Changes {
 }
 
 export interface Story {
-  cairn(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Finished>
-  /** The config so far with these changes, which stay. */
-  changed(changes: Changes): OverlayConfig
-  /** Writes the changed config and returns the command that applies it. */
+  cairn(args: readonly string[]): Promise<Finished>
+  /** Writes the config so far with these changes, which stay, and returns the command that applies it. */
   applyCommand(changes: Changes): Promise<string[]>
   apply(changes: Changes, options?: { flags?: readonly string[]; env?: Record<string, string> }): Promise<Applied>
   show(unit: string, property: string): Promise<string>
@@ -43,25 +41,20 @@ const configFile = '/root/overlay.json'
 export function storyOn(machine: Machine): Story {
   let config: OverlayConfig = { version: 'v1', packageByNames: {}, systemdUnitsByName: {} }
 
-  const cairn: Story['cairn'] = (args, env = {}) => machine.exec([program, 'node', ...args], { env })
-  const changed: Story['changed'] = ({ units = {}, packages = {} }) => {
+  const applyCommand: Story['applyCommand'] = async ({ units = {}, packages = {} }) => {
     config = {
       ...config,
-      packageByNames: without({ ...config.packageByNames, ...packages }),
-      systemdUnitsByName: without({ ...config.systemdUnitsByName, ...mapped(units, unitOf) }),
+      packageByNames: present({ ...config.packageByNames, ...packages }),
+      systemdUnitsByName: present({ ...config.systemdUnitsByName, ...mapped(units, unitOf) }),
     }
-    return config
-  }
-  const applyCommand: Story['applyCommand'] = async changes => {
-    await machine.writeFile(configFile, JSON.stringify(changed(changes)))
+    await machine.writeFile(configFile, JSON.stringify(config))
     return [program, 'node', 'apply', '-f', configFile]
   }
   const show: Story['show'] = async (unit, property) =>
     (await machine.exec(['systemctl', 'show', '-P', property, '--', unit])).stdout.trim()
 
   return {
-    cairn,
-    changed,
+    cairn: args => machine.exec([program, 'node', ...args]),
     applyCommand,
     async apply(changes, { flags = [], env = {} } = {}) {
       const command = await applyCommand(changes)
@@ -105,5 +98,5 @@ function mapped<A, B>(record: Readonly<Record<string, A>>, make: (value: A) => B
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, make(value)]))
 }
 
-const without = <T>(record: Readonly<Record<string, T | null>>): Record<string, T> =>
+const present = <T>(record: Readonly<Record<string, T | null>>): Record<string, T> =>
   Object.fromEntries(Object.entries(record).filter((entry): entry is [string, T] => entry[1] !== null))

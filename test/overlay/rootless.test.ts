@@ -17,6 +17,8 @@ import {
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { realClock } from '../../src/lib/clock.ts'
+import { removeTree } from '../../src/lib/durable.ts'
+import { realFiles } from '../../src/lib/files.ts'
 import { acquireLock } from '../../src/lib/lock.ts'
 import type { NodePlan } from '../../src/overlay/node-plan.ts'
 import type { ApplyReport } from '../../src/overlay/report.ts'
@@ -87,8 +89,7 @@ describe('the first apply', () => {
 
   it('renders units with the paths that the machine will see, and only the declared packages in PATH', async () => {
     await apply(v1)
-    const state = (name: string) =>
-      `/cairn/states/${readdirSync(machine.store('states')).find(found => new RegExp(`^${name}-[a-z2-7]{52}$`).test(found))}`
+    const state = (name: string) => `/cairn/states/${machine.stateOf(name)}`
     const unit = inEtc('systemd/system/containerd.service')
     expect(unit).toContain(`ExecStart=${state('containerd')}/bin/containerd --config /etc/containerd/config.toml\n`)
     expect(unit).toContain(`Environment=PATH=${state('containerd')}/bin:${state('runc')}/bin\n`)
@@ -406,13 +407,11 @@ describe('damage in the store', () => {
     writeFileSync(file, 'damaged')
     chmodSync(file, 0o555)
   }
-  const stateOf = (name: string) =>
-    readdirSync(machine.store('states')).find(found => new RegExp(`^${name}-[a-z2-7]{52}$`).test(found))!
 
   it('is named by verify and mended by --repair, from the text or from the server', async () => {
     await apply(v1)
     expect(await machine.node('verify')).toMatchObject({ code: 0, said: { damaged: [] } })
-    const [config, runc] = [stateOf('containerd-config'), stateOf('runc')]
+    const [config, runc] = [machine.stateOf('containerd-config'), machine.stateOf('runc')]
     damage(config, 'config.toml')
     damage(runc, 'bin/runc')
     const before = machine.snapshot()
@@ -436,7 +435,7 @@ describe('damage in the store', () => {
 
   it('that cannot be mended is left, with the reason, and no apply builds on it', async () => {
     await apply(v1)
-    damage(stateOf('runc'), 'bin/runc')
+    damage(machine.stateOf('runc'), 'bin/runc')
     await sources.close()
     const { code, said } = await machine.node<{ damaged: object[] }>('verify --repair')
     expect(code).toBe(1)
@@ -467,7 +466,7 @@ describe('exit codes', () => {
     expect(code).toBe(1)
     expect(said).toMatchObject({ outcome: 'rolled back', generation: 1, changed: false })
     expect(said.failed[0]?.reason).toContain('EACCES')
-    rmSync(machine.etc('locked'), { recursive: true })
+    removeTree(realFiles, machine.etc('locked'))
     expect(etcWithoutTimes()).toEqual(etc)
     expect([machine.current(), journal()]).toEqual(['generations/1', []])
     expect(await machine.node('generations')).toMatchObject({ said: { generations: [{ generation: 1 }] } })

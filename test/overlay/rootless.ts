@@ -19,6 +19,8 @@ export interface RootlessMachine {
   snapshot(): EtcSnapshot
   /** What `current` points to; null for none. */
   current(): string | null
+  /** The name of the one state that a package of this name has. */
+  stateOf(name: string): string
   /** Names in the store that have to do with packages: states, records, downloads, half-made ones included. */
   inStore(): string[]
 }
@@ -50,6 +52,12 @@ export async function rootlessMachine(): Promise<RootlessMachine> {
       return Object.fromEntries(all.filter(([path]) => !path.startsWith('cairn/locks/')))
     },
     current: () => (realFiles.lstat(store('current')) ? readlinkSync(store('current')) : null),
+    stateOf(name) {
+      const [state, ...more] = readdirSync(store('states')).filter(found => found.slice(0, -53) === name)
+      if (state === undefined || more.length > 0)
+        throw new Error(`${name} has ${state ? 'several states' : 'no state'}`)
+      return state
+    },
     inStore: () =>
       ['states', 'records', 'content/pending', 'configs']
         .filter(isThere)

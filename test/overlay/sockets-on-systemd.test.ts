@@ -85,14 +85,14 @@ describeWith(machineComponents, 'sockets on a real systemd', () => {
 
     it('stays open over an upgrade of its service: who is connected is served by the old, who comes meanwhile by the new', async () => {
       const opened = await story.show('echo.socket', 'InvocationID')
+      expect(opened).toMatch(/^[0-9a-f]{32}$/)
       const early = await connect('/run/echo')
       await once(early, 'readable')
       const applied = story.apply({
         units: { 'echo.service': echoService('v2', 'ExecStartPre=/bin/sleep 1', 'X-StopIfChanged=false') },
       })
-      await until('the old service is on its way out', async () => {
-        return (await story.stateOf('echo.service')) === 'deactivating'
-      })
+      const isLeaving = async () => (await story.stateOf('echo.service')) === 'deactivating'
+      await until('the old service is on its way out', isLeaving)
       const late = ask('/run/echo')
       expect(await text(early.end('early'))).toBe('v1 v1 early')
       expect(await late).toBe('v2 v2 hello')

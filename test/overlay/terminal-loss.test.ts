@@ -53,9 +53,12 @@ describeWith([...machineComponents, 'strace'], 'a switch whose terminal goes awa
     }
   }
 
-  /** On a terminal of its own, which is gone as soon as `when` holds: its other end is killed, as when ssh loses its peer. */
+  /**
+   * On a terminal of its own, which is gone as soon as `when` holds: its other end is killed, as when ssh loses its peer.
+   * As after a login a shell stays above the command; when it ends, the kernel hangs up on all that it has in the foreground.
+   */
   async function loseTerminalOf(command: readonly string[], when: () => boolean, env: Record<string, string> = {}) {
-    const onTerminal = ['script', '--quiet', '--command', command.join(' '), '/dev/null']
+    const onTerminal = ['script', '--quiet', '--command', `${command.join(' ')}; true`, '/dev/null']
     const ended = machine.exec(['sh', '-c', 'echo $$ > /run/terminal.pid; exec "$@"', 'sh', ...onTerminal], { env })
     await until('the terminal can be taken away', async () => when())
     expect((await machine.exec(['sh', '-c', 'kill -KILL $(cat /run/terminal.pid)'])).code).toBe(0)

@@ -20,6 +20,7 @@ describeWith(machineComponents, 'units on a real systemd', () => {
     return stdout.trim()
   }
   const exists = async (path: string) => (await machine.exec(['test', '-e', path])).code === 0
+  const environmentOf = async (unit: string) => machine.readFile(`/proc/${await story.pidOf(unit)}/environ`)
 
   describe('a timer', () => {
     const timer = (when: string) => `[Timer]\n${when}\n[Install]\nWantedBy=timers.target\n`
@@ -165,17 +166,31 @@ describeWith(machineComponents, 'units on a real systemd', () => {
     })
   })
 
-  it('comes back with the unit that it requires, when that one is stopped and started', async () => {
-    const [base, needy] = [daemon(), `[Unit]\nRequires=base.service\nAfter=base.service\n${daemon()}`]
-    await story.apply({ units: { base, needy } })
-    const pid = await story.pidOf('needy')
-    const { units } = await story.apply({ units: { base: daemon('Environment=A=b') } })
-    expect(units.restart).toEqual([
-      { name: 'base.service', reason: 'Environment changed' },
-      { name: 'needy.service', reason: 'needs base.service' },
-    ])
-    expect(await story.stateOf('needy')).toBe('active')
-    expect(await story.pidOf('needy')).not.toBe(pid)
+  describe('a unit that belongs to others', () => {
+    it('comes back with the unit that it requires, when that one is stopped and started', async () => {
+      const [base, needy] = [daemon(), `[Unit]\nRequires=base.service\nAfter=base.service\n${daemon()}`]
+      await story.apply({ units: { base, needy } })
+      const pid = await story.pidOf('needy')
+      const { units } = await story.apply({ units: { base: daemon('Environment=A=b') } })
+      expect(units.restart).toEqual([
+        { name: 'base.service', reason: 'Environment changed' },
+        { name: 'needy.service', reason: 'needs base.service' },
+      ])
+      expect(await story.stateOf('needy')).toBe('active')
+      expect(await story.pidOf('needy')).not.toBe(pid)
+    })
+
+    it('comes up when a target newly wants it, and its siblings that were stopped stay so', async () => {
+      const part = (...lines: string[]) => daemon(...lines).replace('multi-user.target', 'app.target')
+      await story.apply({
+        units: { 'app.target': '[Install]\nWantedBy=multi-user.target\n', first: part(), resting: part() },
+      })
+      await systemctl('stop', 'resting')
+      const { units } = await story.apply({ units: { second: part(), byhand: part('X-OnlyManualStart=true') } })
+      expect(names(units.start)).toEqual(['second.service'])
+      for (const unit of ['first', 'second']) expect(await story.stateOf(unit), unit).toBe('active')
+      for (const unit of ['resting', 'byhand']) expect(await story.stateOf(unit), unit).toBe('inactive')
+    })
   })
 
   describe('a drop-in', () => {
@@ -267,6 +282,4 @@ describeWith(machineComponents, 'units on a real systemd', () => {
       await machine.exec(['rm', '-f', '/run/reloaded', '/run/reloaded-twice'])
     })
   })
-
-  const environmentOf = async (unit: string) => machine.readFile(`/proc/${await story.pidOf(unit)}/environ`)
 })

@@ -3,6 +3,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { removeTree } from '../../lib/durable.ts'
+import { realFiles } from '../../lib/files.ts'
 import { fakeTerminal } from '../../lib/terminal.fake.ts'
 import { runCairn } from '../run.ts'
 import { catalogue } from './all.ts'
@@ -11,7 +13,7 @@ let machine: string
 beforeEach(() => {
   machine = mkdtempSync(join(tmpdir(), 'cairn-cli-'))
 })
-afterEach(() => rmSync(machine, { recursive: true }))
+afterEach(() => removeTree(realFiles, machine))
 
 const aConfig = (version: string, greeting = 'hello') =>
   JSON.stringify({

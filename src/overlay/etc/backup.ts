@@ -11,7 +11,7 @@ const longestName = 255
 /** Begins like nothing that may be a target. */
 const directories = '.cairn-directories'
 
-export function backupPath(layout: Layout, { target, what }: Backup): string {
+export function backupPath(layout: Layout, { target, what }: Pick<Backup, 'target' | 'what'>): string {
   if (what !== 'directory') return join(layout.backups, target)
   const name = target.replaceAll('%', '%25').replaceAll('/', '%2F')
   return join(layout.backups, directories, Buffer.byteLength(name) > longestName ? sha256Hex(target) : name)

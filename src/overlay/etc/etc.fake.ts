@@ -114,8 +114,8 @@ function layOutStates(layout: Layout, wishes: Readonly<Record<string, Wish>>): W
   for (const entry of entries) {
     const path = join(tree, entry.target)
     makeDirectories(realFiles, dirname(path))
-    const leadsTo = entry.kind === 'direct' ? null : join(layout.states, entry.state, entry.source)
-    if (leadsTo && !fs.existsSync(path)) fs.symlinkSync(relative(dirname(path), leadsTo), path)
+    const text = 'state' in entry ? relative(dirname(path), join(layout.states, entry.state, entry.source)) : entry.text
+    if (!fs.lstatSync(path, { throwIfNoEntry: false })) fs.symlinkSync(text, path)
   }
   return { etcState, entries }
 }

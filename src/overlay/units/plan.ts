@@ -8,7 +8,7 @@ import type { UnitFile, UnitPlan, UnitTree } from './action.ts'
 import { bringBackDependents } from './dependents.ts'
 import { newDraft } from './draft.ts'
 import { networkWarnings, typeWideWarnings } from './lint.ts'
-import { readRelations, startedBy } from './relations.ts'
+import { pulledIn, readRelations, startedBy } from './relations.ts'
 import { decideRunning } from './running.ts'
 import { acceptingSocket, socketsOf } from './sockets.ts'
 import { decideFailed, decideNew, isNew } from './starting.ts'
@@ -53,6 +53,7 @@ export function unitsOfInterest(trees: UnitTrees, active: Iterable<UnitName>): U
     if (typeOf(name) === 'service')
       for (const socket of [...socketsOf(view, name), acceptingSocket(name)]) if (socket) names.add(socket)
     if (typeOf(name) === 'socket') names.add(startedBy(view.new, name))
+    if (typeOf(name) === 'target') for (const wanted of pulledIn(view.new, name)) names.add(wanted)
   }
   return [...names].sort(byName)
 }

@@ -13,6 +13,8 @@ export interface Relations {
   readonly timers: ReadonlyMap<UnitName, ReadonlySet<UnitName>>
 }
 
+const pullingKeys = ['Wants', 'Requires', 'BindsTo', 'Upholds']
+
 export function readRelations(units: Units): Relations {
   const targets = new Map<UnitName, Set<UnitName>>()
   const sockets = new Map<UnitName, Set<UnitName>>()
@@ -21,13 +23,17 @@ export function readRelations(units: Units): Relations {
     if (typeOf(owner) === 'target') for (const name of names) add(targets, name, owner)
   for (const name of units.declared) {
     const type = typeOf(name)
-    if (type === 'target')
-      for (const wanted of namesIn(units, name, ['Wants', 'Requires', 'BindsTo', 'Upholds'])) add(targets, wanted, name)
+    if (type === 'target') for (const wanted of namesIn(units, name, pullingKeys)) add(targets, wanted, name)
     if (type === 'timer') add(timers, startedBy(units, name), name)
     if (type === 'socket' && !isAccepting(units, name)) add(sockets, startedBy(units, name), name)
   }
   return { targets, sockets, timers }
 }
+
+/** The units that a target brings up when it is started, by its links and by its keys. */
+export const pulledIn = (units: Units, target: UnitName): UnitName[] => [
+  ...new Set([...(units.wants.get(target) ?? []), ...namesIn(units, target, pullingKeys)]),
+]
 
 /** The service that a timer runs, or that a socket without Accept=yes hands its descriptor to. */
 export function startedBy(units: Units, name: UnitName): UnitName {

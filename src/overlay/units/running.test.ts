@@ -167,28 +167,49 @@ describe('targets', () => {
   const target = (more = '') => ({ 'app.target': `[Unit]\n${more}`, 'web.service': service })
   const withWeb = wanted('web.service', 'app.target')
 
-  it('that run are started again for what they newly want, unseen', () => {
-    expect(actionsOf({ old: target(), new: { ...target(), ...withWeb }, live: ['app.target'] })).toEqual([
-      '[start app.target: wants web.service]',
-    ])
-    expect(actionsOf({ old: target(), new: target('Wants=web.service\n'), live: ['app.target'] })).toEqual([
-      '[start app.target: Wants changed]',
-    ])
+  it('that run bring up what they newly want', () => {
+    const start = ['start web.service: app.target wants it now']
+    expect(actionsOf({ old: target(), new: { ...target(), ...withWeb }, live: ['app.target'] })).toEqual(start)
+    expect(actionsOf({ old: target(), new: target('Wants=web.service\n'), live: ['app.target'] })).toEqual(start)
     expect(actionsOf({ old: target(), new: { ...target(), ...withWeb } })).toEqual([])
+    expect(actionsOf({ old: target(), new: target('After=web.service\n'), live: ['app.target'] })).toEqual([])
   })
 
-  it('that are not ours are not started again', () => {
+  it("that run bring up the distribution's units too, where there are such", () => {
+    const scene = { old: target(), new: target('Wants=cron.service atd.service\n') }
+    const cron = aStatus('cron.service', { active: 'inactive' })
+    const atd = aStatus('atd.service', { active: 'inactive', load: 'not-found' })
+    expect(actionsOf({ ...scene, live: ['app.target', cron, atd] })).toEqual([
+      'start cron.service: app.target wants it now',
+    ])
+    expect(actionsOf({ ...scene, live: ['app.target', 'cron.service', atd] })).toEqual([])
+    const masked = { ...scene.new, 'cron.service': '-> /dev/null' }
+    expect(actionsOf({ ...scene, new: masked, live: ['app.target', cron, atd] })).toEqual([])
+    const dropped = { ...scene.old, 'cron.service': service }
+    expect(actionsOf({ ...scene, old: dropped, live: ['app.target', cron, atd] })).toEqual([])
+  })
+
+  it('bring up neither what an operator stopped nor what only people start', () => {
+    const both = { ...target(), ...withWeb }
+    const manual = { 'manual.service': `${service}X-OnlyManualStart=1\n`, ...wanted('manual.service', 'app.target') }
+    const stopped = aStatus('web.service', { active: 'inactive' })
+    expect(actionsOf({ old: both, new: { ...both, ...manual }, live: ['app.target', stopped] })).toEqual([
+      'skip manual.service: new; X-OnlyManualStart',
+    ])
+  })
+
+  it('that are not ours bring up nothing that was there before', () => {
     const scene = { old: web(service), new: web(service, wanted('web.service')), live: ['multi-user.target'] }
     expect(actionsOf(scene)).toEqual([])
   })
 
-  it.each(['RefuseManualStart=1', 'X-OnlyManualStart=1'])('with %s are not started again', key => {
+  it.each(['RefuseManualStart=1', 'X-OnlyManualStart=1'])('with %s are left alone', key => {
     expect(
       actionsOf({ old: target(`${key}\n`), new: { ...target(`${key}\n`), ...withWeb }, live: ['app.target'] }),
     ).toEqual([])
   })
 
-  it('that put the machine to sleep are never started again', () => {
+  it('that put the machine to sleep are left alone', () => {
     for (const name of ['suspend', 'hibernate', 'hybrid-sleep'])
       expect(
         actionsOf({

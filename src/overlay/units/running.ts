@@ -5,10 +5,21 @@ import type { Decision, Draft } from './draft.ts'
 import { canReload } from './effective.ts'
 import { policyOf } from './policy.ts'
 import { listed } from './reason.ts'
+import { pulledIn } from './relations.ts'
 import { freeSocket, isConnection, socketsOf } from './sockets.ts'
-import { isNew, timerOf, whyNotStarted } from './starting.ts'
+import { isNew, timerOf, whyNeverStarted, whyNotStarted } from './starting.ts'
 import { mountPoint, typeOf } from './unit-name.ts'
-import { changeOf, isRunning, ownParts, type Redefined, refusesStart, refusesStop, type View, whyKept } from './view.ts'
+import {
+  changeOf,
+  isHere,
+  isRunning,
+  ownParts,
+  type Redefined,
+  refusesStart,
+  refusesStop,
+  type View,
+  whyKept,
+} from './view.ts'
 
 /** Starting one of these again would put the machine to sleep. */
 const sleepTargets = new Set(
@@ -21,7 +32,7 @@ export function decideRunning(view: View, name: UnitName, draft: Draft) {
   const foreign = change.is === 'none' ? null : foreignFragment(view, name)
   if (foreign) draft.put(name, { do: 'skip', reason: `runs from ${foreign}, which Cairn did not make` })
   else if (change.is === 'gone' || change.is === 'masked') draft.put(name, stop(view, name, change.reason))
-  else if (typeOf(name) === 'target') startAgain(view, name, change, draft)
+  else if (typeOf(name) === 'target') startArrivals(view, name, change, draft)
   else if (change.is === 'reload' && canReload(view.new.effective(name)))
     draft.put(name, { do: 'reload', reason: change.reason })
   else if (change.is !== 'none') restartByType(view, name, change, draft)
@@ -46,16 +57,25 @@ function whyNotStopped(view: View, name: UnitName): string | null {
   return refusesStop(view, name) ? 'it refuses to be stopped by hand' : null
 }
 
-/** So that what a target newly wants comes up. */
-function startAgain(view: View, name: UnitName, change: Redefined | { is: 'none' }, draft: Draft) {
-  const before = view.old.wants.get(name)
-  const arrived = [...(view.new.wants.get(name) ?? [])].filter(wanted => !before?.has(wanted))
+/** What a target newly wants comes up. The target is not started again: that would bring up what an operator stopped. */
+function startArrivals(view: View, name: UnitName, change: Redefined | { is: 'none' }, draft: Draft) {
+  const before = new Set(pulledIn(view.old, name))
+  const arrived = pulledIn(view.new, name).filter(wanted => !before.has(wanted))
   if (change.is === 'none' && arrived.length === 0) return
   const { onlyManualStart, stopOnReconfiguration } = policyOf(view.new.effective(name))
   if (sleepTargets.has(name) || onlyManualStart || refusesStart(view, name)) return
-  const reason = change.is === 'none' ? `wants ${listed(arrived)}` : change.reason
-  if (stopOnReconfiguration && !refusesStop(view, name)) draft.put(name, { do: 'restart', how: 'stop-start', reason })
-  else draft.put(name, { do: 'start', reason, hidden: true })
+  if (stopOnReconfiguration && !refusesStop(view, name)) {
+    const reason = change.is === 'none' ? `wants ${listed(arrived)}` : change.reason
+    return draft.put(name, { do: 'restart', how: 'stop-start', reason })
+  }
+  for (const wanted of arrived)
+    if (!isRunning(view, wanted) && willBeThere(view, wanted) && !whyNeverStarted(view, wanted))
+      draft.put(wanted, { do: 'start', reason: `${name} wants it now` })
+}
+
+function willBeThere(view: View, name: UnitName): boolean {
+  const { base } = view.new.parts(name)
+  return base === 'here' || (base === 'elsewhere' && !isHere(view.old, name) && view.live.get(name)?.load === 'loaded')
 }
 
 function restartByType(view: View, name: UnitName, change: Redefined, draft: Draft) {

@@ -37,7 +37,7 @@ export function whyNotStarted(view: View, name: UnitName): string | null {
   return socket ? `${socket} starts it on demand` : 'no active target wants it, and start is not set'
 }
 
-function whyNeverStarted(view: View, name: UnitName): string | null {
+export function whyNeverStarted(view: View, name: UnitName): string | null {
   if (policyOf(view.new.effective(name)).onlyManualStart) return 'X-OnlyManualStart'
   if (refusesStart(view, name)) return 'it refuses to be started by hand'
   const timer = timerOf(view, name)

@@ -1,0 +1,111 @@
+// What people read first has to be true: the commands of README.md run as they stand, links lead somewhere, examples are
+// accepted.
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parseChecksum } from '../src/lib/checksum.ts'
+import { removeTree } from '../src/lib/durable.ts'
+import { realFiles } from '../src/lib/files.ts'
+import { readOverlayConfig } from '../src/overlay/config/read.ts'
+import { run } from './machine/process.ts'
+
+const project = join(import.meta.dirname, '..')
+const read = (path: string) => readFileSync(join(project, path), 'utf8')
+
+describe('the first ten minutes of README.md', () => {
+  let directory: string
+  beforeAll(() => {
+    directory = mkdtempSync(join(tmpdir(), 'cairn-readme-'))
+    mkdirSync(join(directory, 'bin'))
+    symlinkSync(join(project, 'bin/cairn'), join(directory, 'bin/cairn'))
+  })
+  afterAll(() => removeTree(realFiles, directory))
+
+  const below = (path: string) => readFileSync(join(directory, 'try', path), 'utf8')
+
+  /** What a command has to have done, by how it begins; in the order of the page. */
+  const outcomes: readonly [string, (said: string) => void][] = [
+    ['cat > overlay.json', () => expect(existsSync(join(directory, 'overlay.json'))).toBe(true)],
+    ['bin/cairn node plan', said => expect(said).toMatch(/\+ motd[\s\S]*start +hello\.service/)],
+    ['bin/cairn node apply', said => expect(said).toContain('Generation 1 is active')],
+    ['bin/cairn node apply', said => expect(said).toContain('No changes.')],
+    ['sed -i', () => {}],
+    ['bin/cairn node apply', said => expect(said).toContain('Generation 2 is active')],
+    ['cat try/etc/motd', said => expect(said).toBe('Kept by Cairn.\n')],
+    ['bin/cairn node rollback', () => expect(below('etc/motd')).toBe('Built with Cairn.\n')],
+    ['bin/cairn node status', said => expect(said).toContain('Generation 1 (overlay v1) is as declared')],
+    ['bin/cairn node gc --dry-run', said => expect(said).toMatch(/Nothing to collect|Would free/)],
+    ['bin/cairn node uninstall', () => expect(readdirSync(join(directory, 'try/etc'))).toEqual([])],
+  ]
+
+  it('go as the page says, command by command', async () => {
+    const commands = shellCommands(sectionOf(read('README.md'), 'The first ten minutes'))
+    expect(commands.map((command, index) => command.startsWith(outcomes[index]?.[0] ?? '?'))).toEqual(
+      outcomes.map(() => true),
+    )
+    for (const [index, command] of commands.entries()) {
+      const { code, stdout, stderr } = await run(['bash', '-e', '-c', command], { cwd: directory })
+      expect({ code, stderr }, command).toEqual({ code: 0, stderr: '' })
+      outcomes[index]![1](stdout)
+    }
+  })
+})
+
+describe('links', () => {
+  const pages = [
+    'README.md',
+    'ARCHITECTURE.md',
+    'CONTRIBUTING.md',
+    'CHANGELOG.md',
+    ...pagesBelow('docs'),
+    ...pagesBelow('examples'),
+  ]
+
+  it.each(pages)('of %s lead to files that are there', page => {
+    const relative = [...read(page).matchAll(/\]\(([^)\s]+)\)/g)]
+      .map(([, link = '']) => link.replace(/#.*/, ''))
+      .filter(link => link !== '' && !/^[a-z]+:/.test(link))
+    expect(relative.filter(link => !existsSync(join(project, dirname(page), link)))).toEqual([])
+  })
+
+  it('are there at all', () => {
+    expect(read('README.md')).toContain('](docs/overlay.md)')
+  })
+})
+
+describe('docs/overlay.md', () => {
+  it('shows a config that is accepted', () => {
+    const [, example = ''] = /```json\n([\s\S]*?)```/.exec(read('docs/overlay.md')) ?? []
+    const text = example.replace(/sha256:(\w+)…/, (_, start: string) => `sha256:${start.padEnd(64, '0')}`)
+    const { problems, warnings, config } = readOverlayConfig({ file: 'docs/overlay.md', text })
+    expect({ problems, warnings }).toEqual({ problems: [], warnings: [] })
+    const [checksum] = Object.values(config.packageByNames ?? {}).map(({ source }) =>
+      parseChecksum(source.checksum ?? ''),
+    )
+    expect(checksum).toMatchObject({ algorithm: 'sha256' })
+  })
+})
+
+function pagesBelow(directory: string): string[] {
+  const all = readdirSync(join(project, directory), { recursive: true }) as string[]
+  return all.filter(path => path.endsWith('.md')).map(path => join(directory, path))
+}
+
+function sectionOf(page: string, title: string): string {
+  const [, section] = page.split(`\n## ${title}\n`)
+  if (section === undefined) throw new Error(`there is no section "${title}"`)
+  return section.split('\n## ')[0]!
+}
+
+/** The commands of all shell blocks; one that feeds a program until a word is one command. */
+function shellCommands(section: string): string[] {
+  const lines = [...section.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, block = '']) => block.trimEnd().split('\n'))
+  const commands: string[] = []
+  while (lines.length > 0) {
+    const first = lines.shift()!
+    const [, word] = /<<'?(\w+)'?/.exec(first) ?? []
+    commands.push(word ? [first, ...lines.splice(0, lines.indexOf(word) + 1)].join('\n') : first)
+  }
+  return commands
+}
