@@ -63,6 +63,10 @@ function look({ root, context, systemd }: FakeNode): Seen {
   }
 }
 
+/** CI stops at each call; a run by hand at every fourth, each time beginning elsewhere. */
+const stride = process.env.CAIRN_REQUIRE === 'all' ? 1 : 4
+const firstCall = 1 + Math.floor(Math.random() * stride)
+
 describe('an apply that is interrupted', { timeout: 240_000 }, () => {
   let start: FakeNode
   let calls: readonly string[]
@@ -101,9 +105,9 @@ describe('an apply that is interrupted', { timeout: 240_000 }, () => {
 
   it('is whole after a crash at every call, and after the reboot that may follow', async () => {
     const ends = { old: 0, new: 0 }
-    for (let crashAt = 1; crashAt <= calls.length; crashAt++)
+    for (let crashAt = firstCall; crashAt <= calls.length; crashAt += stride)
       await interrupted({ crashAt }, async node => {
-        if (crashAt % 2 === 0) node.reboot()
+        if (Math.floor(crashAt / stride) % 2 === 0) node.reboot()
         const { whole } = await recover(node.context)
         const found = look(node)
         const at = `call ${crashAt}: ${calls[crashAt - 1]}`
@@ -111,13 +115,13 @@ describe('an apply that is interrupted', { timeout: 240_000 }, () => {
         expect(found, at).toEqual(isNew(found) ? seen.new : seen.old)
         ends[isNew(found) ? 'new' : 'old']++
       })
-    expect(ends.old).toBeGreaterThan(10)
-    expect(ends.new).toBeGreaterThan(10)
+    expect(ends.old).toBeGreaterThan(5)
+    expect(ends.new).toBeGreaterThan(5)
   })
 
   it('is whole after a failing call, whichever it is, without anybody recovering', async () => {
     const codes = ['ENOSPC', 'EIO', 'EROFS'] as const
-    for (let failAt = 1; failAt <= calls.length; failAt++)
+    for (let failAt = firstCall; failAt <= calls.length; failAt += stride)
       await interrupted({ failAt, code: codes[failAt % codes.length]! }, async node => {
         // A journal that could not be removed is complete, and goes with the next start.
         const found = { ...look(node), journal: [] }

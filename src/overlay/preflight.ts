@@ -49,10 +49,11 @@ const stateProblem = (state: StateName, reason: string): Problem => ({
   hint: 'cairn node verify --repair mends what it can; cairn node prepare fetches what is missing.',
 })
 
-function spaceProblems({ layout }: NodeContext, { entries }: Destination): Problem[] {
+function spaceProblems({ files, layout }: NodeContext, { entries }: Destination): Problem[] {
   const store = join(layout.prefix || '/', layout.store)
   const needed = spareBytes + entries.length * 1024
-  return [...new Set([store, layout.etc])].flatMap(path => {
+  const fileSystems = new Map([store, layout.etc].map(path => [files.lstat(path)?.dev, path]))
+  return [...fileSystems.values()].flatMap(path => {
     const space = freeSpace(path)
     if (!space) return []
     if (space.bytes < needed)

@@ -1,7 +1,7 @@
 // No service manager: a tree below --root, or --no-systemd in an image build. Nothing runs and nothing is done, but a plan
 // is to say what a machine with this /etc would do: its usual targets count as up, and so do the units that they want.
 import { spawn } from 'node:child_process'
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isErrno } from '../../lib/errors.ts'
 import type { UnitName } from '../names.ts'
@@ -56,22 +56,34 @@ export function offlineSystemd({ etc }: { etc: string }): Systemd {
     },
     resetFailed: async () => {},
     run: async jobs => jobs.map(({ do: verb, unit }) => ({ do: verb, unit, ok: true, detail: '' })),
-    runLater: async ({ afterMs, command }) => sleepThenRun(afterMs, command),
-    cancelLater: async () => {},
+    runLater: async timer => {
+      endSleeper(timer.unit)
+      sleepThenRun(timer)
+    },
+    cancelLater: async unit => endSleeper(unit),
     lastLines: async () => [],
     close() {},
   }
 }
 
-/** A process of its own, since nothing else outlives us here. It is not cancelled: who comes too late finds nothing to do. */
-function sleepThenRun(afterMs: number, command: readonly string[]) {
+/** A process of its own, since nothing else outlives us here. It carries the name of its timer, to be found by. */
+function sleepThenRun({ unit, afterMs, command }: Parameters<Systemd['runLater']>[0]) {
   const script = 'sleep "$1"; shift; exec "$@"'
-  const child = spawn('/bin/sh', ['-c', script, 'sh', String(afterMs / 1000), ...command], {
-    detached: true,
-    stdio: 'ignore',
-  })
+  const args = ['-c', script, unit, String(afterMs / 1000), ...command]
+  const child = spawn('/bin/sh', args, { detached: true, stdio: 'ignore' })
   child.on('error', () => {})
   child.unref()
+}
+
+function endSleeper(unit: string) {
+  for (const pid of namesIn('/proc').filter(name => /^\d+$/.test(name))) {
+    try {
+      const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
+      if (words[0] === '/bin/sh' && words[3] === unit) process.kill(-Number(pid))
+    } catch (error) {
+      if (!isErrno(error, 'ENOENT', 'ESRCH', 'EACCES', 'EPERM')) throw error
+    }
+  }
 }
 
 function wantedUnits(directory: string): UnitName[] {
