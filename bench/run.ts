@@ -1,4 +1,4 @@
-// npm run bench -- [SUITE…] [--quick] [--rounds N] [--json] [--write]: runs bench/<suite>/bench.ts and prints what it measured.
+// npm run bench -- [SUITE…] [--quick] [--only SERIES,…] [--rounds N] [--json] [--write]: runs bench/<suite>/bench.ts and prints what it measured.
 // --quick shows that the benchmark works; --write puts the tables into docs/benchmarks.md.
 import { globSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,6 +15,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     quick: { type: 'boolean', default: false },
+    only: { type: 'string' },
     rounds: { type: 'string' },
     json: { type: 'boolean' },
     write: { type: 'boolean' },
@@ -44,6 +45,7 @@ for (const name of positionals.length > 0 ? positionals : known) {
   suites.push(
     await bench({
       quick: values.quick,
+      ...(values.only !== undefined && { only: values.only.split(',') }),
       ...(values.rounds !== undefined && { rounds: Number(values.rounds) }),
       directory: join(directory, name),
       say: line => console.error(`${name}: ${line}`),

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Bench } from '../lib/bench.ts'
 import { removeAll } from '../lib/remove.ts'
 import { printSeries } from '../lib/report.ts'
-import { runSeries, type Series } from '../lib/rounds.ts'
+import { runSeries, type Series, type SeriesResult } from '../lib/rounds.ts'
 import { aimsOf } from './aims.ts'
 import { ansibleSeries } from './ansible-series.ts'
 import { buildCairn } from './cairn.ts'
@@ -20,52 +20,51 @@ const sizes = {
   quick: { small: 100, large: 250, generations: 4, ansibleFiles: 2, ansibleRounds: 1, warmUp: false },
 }
 
-export const bench: Bench = async ({ quick, directory, say, rounds: wantedRounds }) => {
+const seriesNames = ['start', 'plan', 'small', 'large', 'memory', 'gc', 'ansible']
+
+export const bench: Bench = async ({ quick, directory, say, only = seriesNames, rounds = quick ? 1 : 10 }) => {
+  const unknown = only.filter(name => !seriesNames.includes(name))
+  if (unknown.length > 0) throw new Error(`no series ${unknown.join(', ')}; there are: ${seriesNames.join(', ')}`)
   const { small, large, generations, ansibleFiles, ansibleRounds, warmUp } = quick ? sizes.quick : sizes.full
-  const rounds = wantedRounds ?? (quick ? 1 : 10)
   const at = (name: string) => join(directory, name)
   say('building the bundle')
   const cairn = buildCairn(at('cairn'))
   const { tools, programs } = findPrograms(cairn)
 
   // Each table is shown when it is ready: a long run that is stopped has told what it found.
-  const run = async (series: Series) => {
-    const result = await runSeries(series, say)
+  const run = async (name: string, series: () => Series): Promise<SeriesResult | null> => {
+    if (!only.includes(name)) return null
+    const result = await runSeries(series(), say)
     say(['', ...printSeries(result), ''].join('\n\n'))
     return result
   }
-  const start = await run(startSeries(cairn, rounds))
-  const plan = planManyUnits(1000, rounds)
-  const smallFiles = await run(
-    filesSeries(programs, { files: small, rounds, warmUp, place: 'disk', directory: at('small') }),
-  )
-  const files = await run(
-    filesSeries(programs, { files: large, rounds, warmUp, place: 'disk', directory: at('large') }),
-  )
+  const filesAt = (files: number, place: 'disk' | 'memory', where: string) =>
+    filesSeries(programs, { files, rounds, warmUp, place, directory: where })
+
+  const start = await run('start', () => startSeries(cairn, rounds))
+  const plan = only.includes('plan') ? planManyUnits(1000, rounds) : null
+  const smallFiles = await run('small', () => filesAt(small, 'disk', at('small')))
+  const largeFiles = await run('large', () => filesAt(large, 'disk', at('large')))
   removeAll(at('small'), at('large'))
   const inMemory = quick
     ? null
-    : await withMemory(memory =>
-        run(filesSeries(programs, { files: large, rounds, warmUp, place: 'memory', directory: memory })),
-      )
-  const gc = await run(gcSeries(programs, { generations, rounds, warmUp, directory: at('gc') }))
+    : await withMemory(memory => run('memory', () => filesAt(large, 'memory', join(memory, 'files'))))
+  const gc = await run('gc', () => gcSeries(programs, { generations, rounds, warmUp, directory: at('gc') }))
+  const { ansible: ansibleAt } = programs
+  const fewRounds = Math.min(rounds, ansibleRounds)
   const ansible =
-    programs.ansible &&
-    (await run(
-      ansibleSeries(programs.cairn, programs.ansible, {
-        files: ansibleFiles,
-        rounds: Math.min(rounds, ansibleRounds),
-        directory: at('ansible'),
-      }),
+    ansibleAt &&
+    (await run('ansible', () =>
+      ansibleSeries(programs.cairn, ansibleAt, { files: ansibleFiles, rounds: fewRounds, directory: at('ansible') }),
     ))
 
-  const growth = growthOf(smallFiles, files)
+  const growth = smallFiles && largeFiles ? growthOf(smallFiles, largeFiles) : []
   return {
     suite: 'overlay',
     tools,
-    series: [start, plan, smallFiles, files, inMemory, gc, ansible].filter(result => result !== null),
+    series: [start, plan, smallFiles, largeFiles, inMemory, gc, ansible].filter(result => result !== null),
     growth,
-    aims: aimsOf({ start, plan, files, gc, ansible, growth }),
+    aims: aimsOf({ start, plan, files: largeFiles, gc, ansible, growth }),
     remarks,
   }
 }
