@@ -91,6 +91,30 @@ describe('activate', () => {
     })
   })
 
+  it('makes a generation when the same config gives other content', async () => {
+    const source = join(node.root, 'greeting')
+    const config: OverlayConfig = {
+      version: 'v1',
+      packageByNames: {
+        greeting: {
+          version: '1',
+          source: { type: 'file', uri: source, path: 'greeting' },
+          etcFiles: [{ source: 'greeting', target: 'greeting' }],
+        },
+      },
+    }
+    for (const [text, generation] of [
+      ['one', 1],
+      ['two', 2],
+    ] as const) {
+      writeFileSync(source, text)
+      await node.prepare(config)
+      expect(await node.apply(config)).toMatchObject({ outcome: 'applied', generation })
+      expect(etc('greeting')).toBe(text)
+    }
+    expect(generationNumbers(node.context.files, node.context.layout)).toEqual([1, 2])
+  })
+
   it('repairs a missing link of its own in the same generation', async () => {
     await node.apply(aConfig())
     realFiles.unlink(join(node.root, 'etc/web/conf'))

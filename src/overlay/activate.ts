@@ -130,9 +130,10 @@ function draftJournal(
   }
 }
 
-/** A new config takes a new number; a repair keeps its own, a rollback goes to one that is there. */
+/** Another config, or other content from the same one, takes a new number; a repair keeps its own, a rollback has one. */
 function numberFor(context: NodeContext, { intent }: Activation, here: Here, destination: Destination): number | null {
-  if (intent === 'apply' && !isSameConfig(context, here, destination)) return takeNumber(context.files, context.layout)
+  const isSame = destination.etcState === here.side.etcState && isSameConfig(context, here, destination)
+  if (intent === 'apply' && !isSame) return takeNumber(context.files, context.layout)
   return destination.generation ?? (destination.etcState && here.side.generation)
 }
 
