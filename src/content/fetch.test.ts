@@ -12,6 +12,7 @@ import { type Clock, realClock } from '../lib/clock.ts'
 import { ProblemsError } from '../lib/errors.ts'
 import { faultyFiles } from '../lib/files.fake.ts'
 import { realFiles } from '../lib/files.ts'
+import { lacks } from '../lib/lacks.fake.ts'
 import { silentProgress } from '../lib/progress.ts'
 import { findProgram } from '../lib/run.ts'
 import { type FetchRequest, fetchBlob, type Network, realNetwork } from './fetch.ts'
@@ -341,7 +342,7 @@ describe('an answer that is not the file', () => {
     expect(readdirSync(directory)).toEqual([])
   })
 
-  it.skipIf(!openssl)('comes with a certificate that nobody vouches for (needs openssl)', async () => {
+  it.skipIf(lacks('openssl'))('comes with a certificate that nobody vouches for (needs openssl)', async () => {
     const [key, cert] = [join(directory, 'key.pem'), join(directory, 'cert.pem')]
     const subject = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1']
     const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes']

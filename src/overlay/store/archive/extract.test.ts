@@ -18,6 +18,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { ProblemsError } from '../../../lib/errors.ts'
 import { realFiles } from '../../../lib/files.ts'
+import { lacks } from '../../../lib/lacks.fake.ts'
 import { findProgram } from '../../../lib/run.ts'
 import {
   arOf,
@@ -546,7 +547,7 @@ describe('archives of the real programs', () => {
     return root
   }
 
-  it.skipIf(!findProgram('xz') || !findProgram('tar'))('tar with xz, whole and cut (needs tar and xz)', async () => {
+  it.skipIf(lacks('xz') || lacks('tar'))('tar with xz, whole and cut (needs tar and xz)', async () => {
     const root = sources()
     const tar = execFileSync(program('tar'), ['-C', root, '-c', '.'])
     const bytes = execFileSync(program('xz'), ['-c'], { input: tar })
@@ -563,7 +564,7 @@ describe('archives of the real programs', () => {
     expect(await refusalOf('tar', bytes)).toMatchObject({ code: 'archive.format' })
   })
 
-  it.skipIf(!findProgram('xz'))('xz, ended when its archive is refused (needs xz)', async () => {
+  it.skipIf(lacks('xz'))('xz, ended when its archive is refused (needs xz)', async () => {
     const xz = (bytes: Buffer) => execFileSync(program('xz'), ['-0', '-c'], { input: bytes, maxBuffer: 2 ** 24 })
     const children = () => readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8')
     const evil: FakeEntry[] = [
@@ -580,7 +581,7 @@ describe('archives of the real programs', () => {
     }
   })
 
-  it.skipIf(!findProgram('zip'))('zip with links (needs zip)', async () => {
+  it.skipIf(lacks('zip'))('zip with links (needs zip)', async () => {
     const root = sources()
     symlinkSync('bin/tool', join(root, 'link'))
     execFileSync(program('zip'), ['-qry', join(base, 'real.zip'), '.'], { cwd: root })
@@ -593,7 +594,7 @@ describe('archives of the real programs', () => {
     ])
   })
 
-  it.skipIf(!findProgram('dpkg-deb'))('deb in each compression (needs dpkg-deb)', async () => {
+  it.skipIf(lacks('dpkg-deb'))('deb in each compression (needs dpkg-deb)', async () => {
     const root = sources()
     mkdirSync(join(root, 'DEBIAN'))
     writeFileSync(
@@ -611,7 +612,7 @@ describe('archives of the real programs', () => {
     }
   })
 
-  it.skipIf(!findProgram('rpmbuild'))('rpm in each compression (needs rpmbuild)', async () => {
+  it.skipIf(lacks('rpmbuild'))('rpm in each compression (needs rpmbuild)', async () => {
     for (const payload of ['w9.gzdio', 'w6.xzdio', 'w3.zstdio']) {
       await unpack('rpm', buildRpm(payload))
       expect(listing(directory)).toEqual([
