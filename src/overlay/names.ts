@@ -15,5 +15,4 @@ export function isStateName(text: string): text is StateName {
   return stateName.test(text) && !text.startsWith('.')
 }
 
-/** Plain byte order, the same on every machine and in every locale. */
-export const byName = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+export { byName } from '../lib/by-name.ts'

@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { tarOf } from '../../src/overlay/store/archive/archives.fake.ts'
+import { tarOf } from '../../src/lib/archive/archives.fake.ts'
 import type { EtcFileConfig, OverlayConfig, PackageSource } from '../../src/resources/overlay-config.ts'
 import type { EtcSnapshot } from '../machine/etc-snapshot.ts'
 import { type BlobServer, serveBlobs } from './blob-server.ts'

@@ -11,7 +11,7 @@ import {
   type Writer,
   zipOf,
   zstd,
-} from '../../src/overlay/store/archive/archives.fake.ts'
+} from '../../src/lib/archive/archives.fake.ts'
 import type { PackageSource } from '../../src/resources/overlay-config.ts'
 import { type EtcSnapshot, snapshotTree } from '../machine/etc-snapshot.ts'
 import { type RootlessMachine, rootlessMachine } from './rootless.ts'

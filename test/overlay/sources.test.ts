@@ -11,7 +11,7 @@ import {
   tarOf,
   zipOf,
   zstd,
-} from '../../src/overlay/store/archive/archives.fake.ts'
+} from '../../src/lib/archive/archives.fake.ts'
 import type { PackageSource } from '../../src/resources/overlay-config.ts'
 import { snapshotTree } from '../machine/etc-snapshot.ts'
 import { describeWith } from '../require.ts'

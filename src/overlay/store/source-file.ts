@@ -9,7 +9,7 @@ import { CairnError, isErrno, messageOf, ProblemsError } from '../../lib/errors.
 import type { Files } from '../../lib/files.ts'
 import { readChunks } from '../../lib/read-chunks.ts'
 import { byName, type Sha256 } from '../names.ts'
-import { linkFault } from './archive/links.ts'
+import { linkFault } from '../../lib/archive/links.ts'
 import { copyFile } from './copy-file.ts'
 import {
   checksumMismatch,

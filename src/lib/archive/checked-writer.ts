@@ -2,7 +2,7 @@
 // Holds: everything it makes lies below its directory; every parent is a real directory that it made itself; symbolic links
 // appear last, when it is known that each stays inside; nothing is ever written through one.
 import { constants } from 'node:fs'
-import type { Files } from '../../../lib/files.ts'
+import type { Files } from '../files.ts'
 import type { ArchiveLimits } from './limits.ts'
 import { linkFault } from './links.ts'
 import {

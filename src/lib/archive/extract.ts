@@ -1,7 +1,7 @@
 // Unpacks one archive into an empty directory. What is refused leaves parts behind: the caller removes the directory.
-import { ProblemsError } from '../../../lib/errors.ts'
-import type { Files } from '../../../lib/files.ts'
-import type { Problem } from '../../../lib/problem.ts'
+import { ProblemsError } from '../errors.ts'
+import type { Files } from '../files.ts'
+import type { Problem } from '../problem.ts'
 import { type ByteReader, byteReader, openArchive } from './bytes.ts'
 import { type CheckedWriter, checkedWriter } from './checked-writer.ts'
 import { decompressed } from './compression.ts'

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { pipeline, Readable, type Transform } from 'node:stream'
 import { createGunzip, createZstdDecompress } from 'node:zlib'
-import { findProgram } from '../../../lib/run.ts'
+import { findProgram } from '../run.ts'
 import type { ByteReader } from './bytes.ts'
 import { badFormat, truncated, unsupported } from './refusals.ts'
 

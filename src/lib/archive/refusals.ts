@@ -1,7 +1,7 @@
 // Why an archive is not unpacked, each with the entry that is at fault. Thrown inside this room; extract.ts makes the
 // Problem of it, because only it knows which source the archive belongs to.
-import type { ProblemCode } from '../../../lib/problem.ts'
-import { printSize } from '../../../lib/size.ts'
+import type { ProblemCode } from '../problem.ts'
+import { printSize } from '../size.ts'
 
 export class ArchiveRefusal extends Error {
   readonly code: ProblemCode

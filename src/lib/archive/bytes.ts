@@ -1,7 +1,7 @@
 // Reads a stream of chunks by counts: for the formats that Cairn takes apart itself.
 import { constants } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
-import type { Files } from '../../../lib/files.ts'
+import type { Files } from '../files.ts'
 import { truncated } from './refusals.ts'
 
 export interface ByteReader {

@@ -16,10 +16,10 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { ProblemsError } from '../../../lib/errors.ts'
-import { realFiles } from '../../../lib/files.ts'
-import { lacks } from '../../../lib/lacks.fake.ts'
-import { findProgram } from '../../../lib/run.ts'
+import { ProblemsError } from '../errors.ts'
+import { realFiles } from '../files.ts'
+import { lacks } from '../lacks.fake.ts'
+import { findProgram } from '../run.ts'
 import {
   arOf,
   cpioOf,
