@@ -26,6 +26,12 @@ export interface CheckedWriter {
   symlink(name: string, text: string): void
   /** `target` is a name of the archive, of a file that came before. */
   hardlink(name: string, target: string): void
+  /** From here on, what came before is of a layer below: it may be replaced and taken away. */
+  nextLayer(): void
+  /** Takes away what layers below have at this name; nothing there is fine. */
+  whiteOut(name: string): void
+  /** Takes away what layers below have in this directory. */
+  empty(name: string): void
   /** After the last entry: checks all links together and makes them. */
   finish(): void
 }
@@ -40,7 +46,12 @@ export interface WriterOptions {
   readonly allowAbsoluteLinks: boolean
 }
 
-type Made = 'directory' | 'file' | 'hard link' | { readonly text: string }
+type Kind = 'directory' | 'file' | 'hard link' | { readonly text: string }
+
+interface Made {
+  readonly kind: Kind
+  readonly layer: number
+}
 
 const longestPart = 255
 const longestPath = 2048
@@ -48,7 +59,10 @@ const longestPath = 2048
 export function checkedWriter(options: WriterOptions): CheckedWriter {
   const { files, directory: root, limits, stripComponents, allowAbsoluteLinks } = options
   const made = new Map<string, Made>()
+  /** Of each directory, the names in it. */
+  const names = new Map<string, Set<string>>()
   let current = ''
+  let layer = 0
 
   /** Where an entry belongs, or null when it is stripped away. */
   const placeOf = (name: string): string | null => {
@@ -57,28 +71,55 @@ export function checkedWriter(options: WriterOptions): CheckedWriter {
     if (parts.length > limits.depth) throw tooDeep(name, limits.depth)
     return parts.slice(stripComponents).join('/') || null
   }
-  const remember = (path: string, what: Made, name: string) => {
-    made.set(path, what)
+  const remember = (path: string, kind: Kind, name: string) => {
+    made.set(path, { kind, layer })
+    const { parent, own } = split(path)
+    const siblings = names.get(parent)
+    if (siblings) siblings.add(own)
+    else names.set(parent, new Set([own]))
     if (made.size > limits.entries) throw tooMany(name, limits.entries)
   }
+  /** Takes away what is there and in it, unless it is of this layer. */
+  const removeLower = (path: string) => {
+    emptyLower(path)
+    const there = made.get(path)
+    if (!there || there.layer === layer || (names.get(path)?.size ?? 0) > 0) return
+    if (there.kind === 'directory') files.rmdir(`${root}/${path}`)
+    else if (typeof there.kind === 'string') files.unlink(`${root}/${path}`)
+    made.delete(path)
+    const { parent, own } = split(path)
+    names.get(parent)?.delete(own)
+  }
+  const emptyLower = (path: string) => {
+    for (const own of [...(names.get(path) ?? [])]) removeLower(path === '' ? own : `${path}/${own}`)
+  }
+  /** What this layer would meet at a path; something else of a layer below has made way. */
+  const before = (path: string, wanted: 'directory' | 'other'): Kind | undefined => {
+    const there = made.get(path)
+    if (there && there.layer < layer && !(wanted === 'directory' && there.kind === 'directory')) removeLower(path)
+    return made.get(path)?.kind
+  }
   const makeDirectory = (path: string, name: string) => {
-    const before = made.get(path)
-    if (before === 'directory') return
-    if (typeof before === 'object') throw throughLink(name, path)
-    if (before) throw conflict(path, before, 'directory')
+    const there = before(path, 'directory')
+    if (typeof there === 'object') throw throughLink(name, path)
+    if (there && there !== 'directory') throw conflict(path, there, 'directory')
     makeParents(path, name)
     remember(path, 'directory', name)
-    files.mkdir(`${root}/${path}`, 0o755)
+    if (there !== 'directory') files.mkdir(`${root}/${path}`, 0o755)
   }
   const makeParents = (path: string, name: string) => {
-    const slash = path.lastIndexOf('/')
-    if (slash > 0) makeDirectory(path.slice(0, slash), name)
+    const { parent } = split(path)
+    if (parent === '') return
+    const there = made.get(parent)?.kind
+    if (there === undefined) makeDirectory(parent, name)
+    else if (typeof there === 'object') throw throughLink(name, parent)
+    else if (there !== 'directory') throw conflict(parent, there, 'directory')
   }
   /** A place where something new may be made; a file that was there is gone. */
   const freePlace = (path: string, what: 'file' | 'hard link', name: string) => {
-    const before = made.get(path)
-    if (before === 'file' || before === 'hard link') files.unlink(`${root}/${path}`)
-    else if (before) throw conflict(name, kindOf(before), what)
+    const there = before(path, 'other')
+    if (there === 'file' || there === 'hard link') files.unlink(`${root}/${path}`)
+    else if (there) throw conflict(name, wordFor(there), what)
     else makeParents(path, name)
     remember(path, what, name)
   }
@@ -113,8 +154,8 @@ export function checkedWriter(options: WriterOptions): CheckedWriter {
       const path = placeOf(name)
       if (path === null) return
       checkText(name, text)
-      const before = made.get(path)
-      if (before && (typeof before === 'string' || before.text !== text)) throw conflict(name, kindOf(before), 'link')
+      const there = before(path, 'other')
+      if (there && (typeof there === 'string' || there.text !== text)) throw conflict(name, wordFor(there), 'link')
       makeParents(path, name)
       remember(path, { text }, name)
     },
@@ -123,18 +164,34 @@ export function checkedWriter(options: WriterOptions): CheckedWriter {
       const existing = placeOf(target)
       const path = placeOf(name)
       if (path === null) return
-      const kind = existing === null ? undefined : made.get(existing)
+      const kind = existing === null ? undefined : made.get(existing)?.kind
       if ((kind !== 'file' && kind !== 'hard link') || existing === path) throw hardlinkMissing(name, target)
       freePlace(path, 'hard link', name)
       files.link(`${root}/${existing}`, `${root}/${path}`)
     },
 
+    nextLayer() {
+      layer++
+    },
+
+    whiteOut(name) {
+      const path = placeOf(name)
+      if (path !== null) removeLower(path)
+    },
+
+    empty(name) {
+      current = name
+      emptyLower(partsOf(name).slice(stripComponents).join('/'))
+    },
+
     finish() {
       const textAt = (path: string) => {
-        const found = made.get(path)
+        const found = made.get(path)?.kind
         return typeof found === 'object' ? found.text : undefined
       }
-      const links = [...made].flatMap(([path, what]) => (typeof what === 'object' ? [{ path, text: what.text }] : []))
+      const links = [...made].flatMap(([path, { kind }]) =>
+        typeof kind === 'object' ? [{ path, text: kind.text }] : [],
+      )
       for (const { path, text } of links) {
         const fault = linkFault(path, text, { textAt, allowAbsolute: allowAbsoluteLinks })
         if (fault === 'is absolute') throw absoluteLink(path, text)
@@ -162,4 +219,9 @@ function checkText(entry: string, text: string) {
   if (text.includes('\ufffd')) throw nameInvalid(entry, 'has a name or link text that is not UTF-8')
 }
 
-const kindOf = (made: Made) => (typeof made === 'string' ? made : 'link')
+function split(path: string): { parent: string; own: string } {
+  const slash = path.lastIndexOf('/')
+  return { parent: path.slice(0, Math.max(slash, 0)), own: path.slice(slash + 1) }
+}
+
+const wordFor = (kind: Kind) => (typeof kind === 'string' ? kind : 'link')

@@ -1,14 +1,13 @@
 // Unpacks one archive into an empty directory. What is refused leaves parts behind: the caller removes the directory.
 import { ProblemsError } from '../errors.ts'
 import type { Files } from '../files.ts'
-import type { Problem } from '../problem.ts'
 import { type ByteReader, byteReader, openArchive } from './bytes.ts'
 import { type CheckedWriter, checkedWriter } from './checked-writer.ts'
 import { decompressed } from './compression.ts'
 import { unpackCpio } from './cpio.ts'
 import { debData } from './deb.ts'
 import { type ArchiveLimits, type Meter, meterOf } from './limits.ts'
-import { ArchiveRefusal } from './refusals.ts'
+import { ArchiveRefusal, problemOf } from './refusals.ts'
 import { skipRpmHeaders } from './rpm.ts'
 import { unpackTar } from './tar.ts'
 import { unpackZip } from './zip.ts'
@@ -31,14 +30,14 @@ export interface Extraction {
 }
 
 export async function extractArchive(extraction: Extraction): Promise<void> {
-  const { files, archive, limits, signal } = extraction
+  const { files, archive, limits, signal, declaredAt } = extraction
   const writer = checkedWriter(extraction)
   const source = openArchive(files, archive, signal)
   try {
     await unpack(extraction, byteReader(source.chunks), writer, meterOf(limits, source.size))
     writer.finish()
   } catch (error) {
-    throw error instanceof ArchiveRefusal ? new ProblemsError([problemOf(error, extraction)]) : error
+    throw error instanceof ArchiveRefusal ? new ProblemsError([problemOf(error, declaredAt)]) : error
   } finally {
     source.close()
   }
@@ -66,9 +65,4 @@ async function unpack(extraction: Extraction, reader: ByteReader, writer: Checke
     case 'zip':
       return unpackZip({ path: archive, head: await reader.peek(2), signal }, writer, meter)
   }
-}
-
-function problemOf({ code, message, hint }: ArchiveRefusal, { declaredAt }: Extraction): Problem {
-  const problem = { code, path: `${declaredAt}.uri`, reason: message }
-  return hint === undefined ? problem : { ...problem, hint }
 }

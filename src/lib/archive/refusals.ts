@@ -1,6 +1,6 @@
-// Why an archive is not unpacked, each with the entry that is at fault. Thrown inside this room; extract.ts makes the
-// Problem of it, because only it knows which source the archive belongs to.
-import type { ProblemCode } from '../problem.ts'
+// Why an archive is not unpacked, each with the entry that is at fault. Thrown while unpacking; who began
+// it makes the Problem, because only that one knows which source the archive belongs to.
+import type { Problem, ProblemCode } from '../problem.ts'
 import { printSize } from '../size.ts'
 
 export class ArchiveRefusal extends Error {
@@ -12,6 +12,12 @@ export class ArchiveRefusal extends Error {
     this.code = code
     this.hint = hint
   }
+}
+
+/** `declaredAt` is the config path of the source. */
+export function problemOf({ code, message, hint }: ArchiveRefusal, declaredAt: string): Problem {
+  const problem = { code, path: `${declaredAt}.uri`, reason: message }
+  return hint === undefined ? problem : { ...problem, hint }
 }
 
 /** Names come from outside: quoted, so that a line feed or an escape sequence in one stays visible as such. */
