@@ -64,13 +64,3 @@ export type PackageSource = z.infer<typeof sourceSchema>
 export type EtcFileConfig = z.infer<typeof etcFileSchema>
 export type PackageConfig = z.infer<typeof packageSchema>
 export type UnitConfig = z.infer<typeof unitSchema>
-
-/** The keys that an object at this place of a config may have. */
-export function fieldsAt(path: readonly PropertyKey[]): string[] {
-  const [section, , part] = path
-  if (section === undefined) return Object.keys(overlayConfigSchema.shape)
-  if (section === 'systemdUnitsByName') return Object.keys(unitSchema.shape)
-  if (section === 'checks') return checkSchema.options.flatMap(option => Object.keys(option.shape))
-  if (part === 'source') return Object.keys(sourceSchema.shape)
-  return Object.keys((part === 'etcFiles' ? etcFileSchema : packageSchema).shape)
-}

@@ -3,8 +3,9 @@
 import { type LocatedJson, readJson } from '../../lib/located-json.ts'
 import type { Problem, Warning } from '../../lib/problem.ts'
 import { type OverlayConfig, overlayConfigSchema } from '../../resources/overlay-config.ts'
+import { schemaProblems } from '../../resources/schema-problems.ts'
 import { checkConfig } from './check.ts'
-import { schemaProblems, understood } from './schema-problems.ts'
+import { understood } from './understood.ts'
 
 export interface ConfigText {
   /** As the person named it; shown in Problems. */
@@ -28,7 +29,7 @@ export function readOverlayConfig(input: ConfigText): ReadConfig {
 
   const parsed = overlayConfigSchema.safeParse(json.value, { reportInput: true })
   const config = parsed.success ? parsed.data : understood(json.value)
-  const shape = parsed.success ? [] : schemaProblems(parsed.error)
+  const shape = parsed.success ? [] : schemaProblems(overlayConfigSchema, parsed.error)
   const { problems, warnings } = checkConfig(config)
   return { config, problems: locate([...json.problems, ...shape, ...problems]), warnings: locate(warnings), locate }
 }
