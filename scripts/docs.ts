@@ -9,6 +9,7 @@ import { everywhere, helpOption, versionOption } from '../src/cli/everywhere.ts'
 import { exitCodes } from '../src/cli/exit.ts'
 import type { Parameters } from '../src/cli/parameter.ts'
 import { usageLine } from '../src/cli/views/help.ts'
+import { contentSettingsSchema } from '../src/resources/content-settings.ts'
 
 const project = fileURLToPath(new URL('..', import.meta.url))
 
@@ -19,15 +20,19 @@ export const referencePages = (): Readonly<Record<string, string>> => ({
   'docs/exit-codes.md': exitCodesPage(),
 })
 
-/** Literals of the form `subject.what-is-wrong` that are not file or unit names. */
+/** Literals of the form `subject.what-is-wrong` that are not files, units, settings, programs or hosts. */
 export function codesInSources(): string[] {
   const files = globSync('src/**/*.ts', { cwd: project, exclude: ['**/*.{test,fake,suite}.ts', 'src/cli/codes.ts'] })
   const found = files.flatMap(file => [...readFileSync(`${project}/${file}`, 'utf8').matchAll(code)])
-  return [...new Set(found.map(([, literal = '']) => literal))].filter(literal => !fileSuffix.test(literal)).sort()
+  const other = new Set([...Object.keys(contentSettingsSchema.shape), ...programsAndHosts])
+  const literals = [...new Set(found.map(([, literal = '']) => literal))]
+  return literals.filter(literal => !fileSuffix.test(literal) && !other.has(literal)).sort()
 }
 
 const code = /'([a-z][a-z0-9]*(?:-[a-z0-9]+)*\.[a-z][a-z0-9]*(?:-[a-z0-9]+)*)'/g
 const fileSuffix = /\.(?:json|conf|d|service|target|socket|timer|mount|lock|sock|sh|ts|js|txt|md)$/
+
+const programsAndHosts = ['docker.io', 'mkfs.ext4', 'mkfs.vfat', 'mkfs.xfs']
 
 const madeFrom = (what: string) => `<!-- Made by scripts/docs.ts from ${what}. -->\n`
 

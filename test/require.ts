@@ -1,10 +1,35 @@
 // Tests that need a real component say so. Where it is missing they skip and say why on standard error; with
 // CAIRN_REQUIRE=all (as in CI) they fail instead, so that a green run means that everything ran.
+import { existsSync } from 'node:fs'
 import { describe, it } from 'vitest'
 import { findProgram } from '../src/lib/run.ts'
 
-/** `root`, or the name of a program. */
-export type Component = 'root' | 'debootstrap' | 'nsenter' | 'strace' | 'systemd-nspawn' | 'unshare' | 'xz'
+/** `root`, `loop` for loop devices, or the name of a program. */
+export type Component =
+  | 'root'
+  | 'loop'
+  | 'blkid'
+  | 'busybox'
+  | 'cloud-init'
+  | 'containerd'
+  | 'ctr'
+  | 'debootstrap'
+  | 'docker-registry'
+  | 'insmod'
+  | 'isoinfo'
+  | 'linux.uml'
+  | 'mkfs.btrfs'
+  | 'mkfs.ext4'
+  | 'mkfs.xfs'
+  | 'nsenter'
+  | 'qemu-img'
+  | 'runc'
+  | 'skopeo'
+  | 'strace'
+  | 'systemd-nspawn'
+  | 'umoci'
+  | 'unshare'
+  | 'xz'
 
 /** What a machine of test/machine/ needs. */
 export const machineComponents: readonly Component[] = ['root', 'debootstrap', 'systemd-nspawn', 'nsenter', 'unshare']
@@ -26,5 +51,6 @@ export function describeWith(components: readonly Component[], title: string, bo
 /** Null when it is there. */
 function requires(component: Component): string | null {
   if (component === 'root') return process.getuid?.() === 0 ? null : 'needs root'
+  if (component === 'loop') return existsSync('/dev/loop-control') ? null : 'needs loop devices'
   return findProgram(component) ? null : `needs the program ${component}`
 }

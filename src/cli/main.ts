@@ -11,6 +11,10 @@ const argv = process.argv.slice(2)
 if (argv[0] === '--version' || argv[0] === '-V') {
   const version = bundledVersion ?? versionOfSources()
   console.log(argv.includes('--json') ? JSON.stringify({ version }) : version)
+} else if (argv[0] === '--content-process') {
+  // How the supervisor starts Cairn again, walled in.
+  const { runContentProcess } = await import('../volumes/process.ts')
+  await runContentProcess(argv[1] ?? '')
 } else {
   // bin/cairn sets it so that this file is cached too; what Cairn starts has no use for it.
   delete process.env.NODE_COMPILE_CACHE

@@ -49,6 +49,7 @@ export function parseCommandLine(argv: readonly string[], catalogue: Catalogue):
 function addCommand(program: Commander, command: Command): Commander {
   const words = command.name.split(' ')
   const leaf = words.reduce((at, word) => at.commands.find(found => found.name() === word) ?? at.command(word), program)
+  if (words.at(-1) === 'list') leaf.alias('ls')
   for (const { spelling, repeats } of Object.values(command.args)) leaf.argument(`[${spelling}${repeats ? '...' : ''}]`)
   return addOptions(leaf, command.options)
 }

@@ -20,6 +20,6 @@ export interface HeldContent {
 }
 
 export interface ContentDoor {
-  /** Throws a ContentFailure when it cannot be had; what passes by itself is waited for, within `patience`. */
+  /** Throws a ContentFailure (ask.ts) when it cannot be had; what is tried again soon is waited for. */
   fetch(request: ContentRequest): Promise<HeldContent>
 }

@@ -48,7 +48,7 @@ export const platformSchema = z.strictObject({
 export type Platform = z.infer<typeof platformSchema>
 
 /** Who must have signed: `none` asks for nothing, `optional` refuses a bad signature, `required` refuses a missing one too. */
-export const policySchema = z.enum(['none', 'optional', 'required'])
+const policySchema = z.enum(['none', 'optional', 'required'])
 
 export const trustSchema = z.strictObject({
   policy: policySchema,
@@ -95,7 +95,7 @@ export const contentConfigSchema = z.strictObject({
 })
 export type ContentConfig = z.infer<typeof contentConfigSchema>
 
-export const blobRoles = ['index', 'manifest', 'config', 'layer', 'signature', 'blob'] as const
+const blobRoles = ['index', 'manifest', 'config', 'layer', 'signature', 'blob'] as const
 
 export const blobStatusSchema = z.strictObject({
   sha256: sha256Schema,
@@ -221,6 +221,8 @@ export const verifyStatusSchema = z.strictObject({
   currentSize: size,
   attempt: size,
   expired: z.boolean(),
+  /** When all its bytes were last read and hashed. */
+  checkedAt: time.optional(),
   error: contentErrorSchema.optional(),
 })
 export type VerifyStatus = z.infer<typeof verifyStatusSchema>
@@ -276,7 +278,7 @@ export type CertStatus = z.infer<typeof certStatusSchema>
 export const volumeNamePattern = /^[a-z0-9][a-z0-9-]{0,62}$/
 export const diskFormats = ['raw', 'qcow2', 'vmdk', 'vhdx', 'iso'] as const
 
-export const cloudInitSchema = z.strictObject({
+const cloudInitSchema = z.strictObject({
   userData: z.string().max(16 * 2 ** 20),
   metaData: z
     .string()
@@ -397,6 +399,8 @@ export const managerSettingsSchema = z.strictObject({
   reserve: z.boolean(),
   /** Nothing is collected. */
   maintenance: z.boolean(),
+  /** What nobody has wanted since before this goes now, without waiting for its time. */
+  collectBefore: time.optional(),
 })
 export type ManagerSettings = z.infer<typeof managerSettingsSchema>
 
@@ -405,6 +409,8 @@ export const verifierSettingsSchema = z.strictObject({
   rehash: z.enum(['full', 'changed', 'off']),
   /** Bad downloads that are kept for a look. */
   quarantine: z.number().int().min(0).max(100),
+  /** Files that were last hashed before this are hashed again now. */
+  checkedSince: time.optional(),
 })
 export type VerifierSettings = z.infer<typeof verifierSettingsSchema>
 

@@ -18,9 +18,9 @@ const askers = ['requester', 'supervisor'] as const
 const lookers = ['requester', 'watcher', 'supervisor'] as const
 
 export const topics = {
-  contentConfig: { schema: messages.contentConfigSchema, from: askers, to: ['manager', ...lookers], keeps: true },
+  contentConfig: { schema: messages.contentConfigSchema, from: askers, to: ['manager', 'requester'], keeps: true },
   contentStatus: { schema: messages.contentStatusSchema, from: ['manager'], to: lookers },
-  volumeConfig: { schema: messages.volumeConfigSchema, from: askers, to: ['manager'], keeps: true },
+  volumeConfig: { schema: messages.volumeConfigSchema, from: askers, to: ['manager', 'requester'], keeps: true },
   volumeStatus: { schema: messages.volumeStatusSchema, from: ['manager'], to: lookers },
   certConfig: { schema: messages.certConfigSchema, from: askers, to: ['manager'], keeps: true },
   certStatus: { schema: messages.certStatusSchema, from: ['verifier'], to: ['manager', ...lookers] },
@@ -30,7 +30,7 @@ export const topics = {
   downloadConfig: { schema: messages.downloadConfigSchema, from: ['manager'], to: ['downloader'] },
   downloadStatus: { schema: messages.downloadStatusSchema, from: ['downloader'], to: ['manager'] },
   verifyConfig: { schema: messages.verifyConfigSchema, from: ['manager'], to: ['verifier'] },
-  verifyStatus: { schema: messages.verifyStatusSchema, from: ['verifier'], to: ['manager'] },
+  verifyStatus: { schema: messages.verifyStatusSchema, from: ['verifier'], to: ['manager', ...lookers] },
   signatureConfig: { schema: messages.signatureConfigSchema, from: ['manager'], to: ['verifier'] },
   signatureStatus: { schema: messages.signatureStatusSchema, from: ['verifier'], to: ['manager'] },
   downloadSettings: { schema: messages.downloadSettingsSchema, from: askers, to: ['downloader'] },

@@ -1,4 +1,5 @@
 // What every step on a machine needs: its disk, its service manager, its clock. Made once per command, injected everywhere.
+import type { ContentDoor } from '../content/door.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Files } from '../lib/files.ts'
 import type { Progress } from '../lib/progress.ts'
@@ -9,6 +10,7 @@ export interface NodeContext {
   readonly files: Files
   readonly layout: Layout
   readonly systemd: Systemd
+  readonly content: ContentDoor
   readonly clock: Clock
   readonly progress: Progress
   readonly newId: () => string

@@ -22,7 +22,6 @@ export interface Layout {
   readonly locks: string
   readonly pool: string
   readonly trash: string
-  readonly downloads: string
   readonly etc: string
 }
 
@@ -45,15 +44,14 @@ export function layoutOf({ root = '', store: given = '/cairn' }: { root?: string
     locks: join(base, 'locks'),
     pool: join(base, '.links'),
     trash: join(base, 'states/.trash'),
-    downloads: join(base, 'content/pending'),
     etc: join(prefix || '/', 'etc'),
   }
 }
 
 /** Idempotent; called before anything is written. */
 export function makeLayout(files: Files, layout: Layout) {
-  const { configs, states, records, generations, backups, journal, tempRoots, locks, downloads, etc } = layout
-  for (const directory of [configs, states, records, generations, backups, journal, tempRoots, locks, downloads, etc])
+  const { configs, states, records, generations, backups, journal, tempRoots, locks, etc } = layout
+  for (const directory of [configs, states, records, generations, backups, journal, tempRoots, locks, etc])
     makeDirectories(files, directory)
 }
 

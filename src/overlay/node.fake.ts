@@ -3,6 +3,7 @@
 import { cpSync, existsSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fakeDoor } from '../content/door.fake.ts'
 import { removeTree } from '../lib/durable.ts'
 import { type Files, realFiles } from '../lib/files.ts'
 import { silentProgress } from '../lib/progress.ts'
@@ -54,6 +55,7 @@ export function fakeNode(from?: { root: string; prepared: Map<string, StateName>
     files,
     layout: layoutOf({ root }),
     systemd,
+    content: fakeDoor(),
     clock,
     progress: silentProgress,
     newId: () => `id-${++ids}`,

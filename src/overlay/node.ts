@@ -2,8 +2,9 @@
 // context, and call the function that knows; `cli/` and `agent/` know this file only.
 import { randomUUID } from 'node:crypto'
 import { dirname, join, resolve } from 'node:path'
+import { lazyDoor } from '../content/lazy-door.ts'
 import { realClock } from '../lib/clock.ts'
-import { removeIfThere, removeTree } from '../lib/durable.ts'
+import { removeIfThere } from '../lib/durable.ts'
 import { CairnError, RefusedError } from '../lib/errors.ts'
 import { realFiles } from '../lib/files.ts'
 import { acquireLock } from '../lib/lock.ts'
@@ -20,6 +21,7 @@ import type { StateName } from './names.ts'
 import { type NodePlan, planNodeSwitch } from './node-plan.ts'
 import { stateProblems } from './preflight.ts'
 import type { Prepared } from './prepare.ts'
+import { beginPurge } from './purge.ts'
 import { recover } from './recover.ts'
 import type { ApplyReport } from './report.ts'
 import { type NodeStatus, readStatus } from './status.ts'
@@ -38,6 +40,8 @@ export interface NodeOptions {
   /** Change /etc only. */
   readonly noSystemd?: boolean
   readonly progress?: Progress
+  /** Fetch even where nothing keeps the verifier from a network. */
+  readonly insecureNoIsolation?: boolean
   /** Shown to whoever finds the lock taken. */
   readonly command?: string
 }
@@ -130,11 +134,16 @@ export const uninstallNode = (options: NodeOptions & { purge?: boolean }): Promi
   withNode(options, context =>
     locked(context, options, async () => {
       const { files, layout } = context
-      const report = await activate(context, { intent: 'uninstall', destination: () => nowhere })
-      if (report.outcome === 'rolled back' || report.outcome === 'undo incomplete') return report
-      removeIfThere(files, join(dirname(layout.current), 'recover.service'))
-      if (options.purge) removeTree(files, dirname(layout.current))
-      return report
+      const purge = options.purge ? await beginPurge(context, options.command ?? 'cairn') : null
+      try {
+        const report = await activate(context, { intent: 'uninstall', destination: () => nowhere })
+        if (report.outcome === 'rolled back' || report.outcome === 'undo incomplete') return report
+        removeIfThere(files, join(dirname(layout.current), 'recover.service'))
+        purge?.remove()
+        return report
+      } finally {
+        purge?.release()
+      }
     }),
   )
 
@@ -223,17 +232,24 @@ async function withNode<T>(options: NodeOptions, work: (context: NodeContext) =>
   const { root, store, noSystemd = false, progress = silentProgress } = options
   const layout = layoutOf({ ...(root !== undefined && { root: resolve(root) }), ...(store !== undefined && { store }) })
   const systemd = await openSystemd({ root: layout.prefix, noSystemd })
+  const content = lazyDoor({
+    root: layout.prefix || '/',
+    store: layout.store,
+    ...chosen(options, 'insecureNoIsolation'),
+  })
   try {
     return await work({
       files: realFiles,
       layout,
       systemd,
+      content,
       clock: realClock,
       progress,
       newId: randomUUID,
       self: [process.execPath, ...process.execArgv, resolve(process.argv[1] ?? '')],
     })
   } finally {
+    await content.close()
     systemd.close()
   }
 }

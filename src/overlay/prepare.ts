@@ -45,6 +45,7 @@ export async function prepare(context: NodeContext, input: ConfigText, options: 
   const store: Store = {
     files,
     layout,
+    content: context.content,
     progress: context.progress,
     signal: new AbortController().signal,
     protect: guard.protect,

@@ -3,12 +3,17 @@
 import * as z from 'zod'
 import { checkSchema } from './check.ts'
 
-const sourceTypes = ['url', 'url+tar', 'url+zip', 'url+deb', 'url+rpm', 'file', 'inline'] as const
+const sourceTypes = ['url', 'url+tar', 'url+zip', 'url+deb', 'url+rpm', 'oci', 'file', 'inline'] as const
 
 const sourceSchema = z
   .strictObject({
     type: z.enum(sourceTypes).describe('How the bytes are had and unpacked.'),
-    uri: z.string().optional().describe('https://…, http://… or file://… for url kinds; a path for "file".'),
+    uri: z
+      .string()
+      .optional()
+      .describe(
+        'https://…, http://… or file://… for url kinds; registry.example/name:tag for "oci"; a path for "file".',
+      ),
     content: z.string().optional().describe('The text itself, for "inline".'),
     checksum: z.string().optional().describe('"sha256:<hex>" or an SRI string such as "sha256-<base64>".'),
     path: z.string().optional().describe('Where a single file lands in the package; default bin/<package name>.'),

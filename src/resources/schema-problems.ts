@@ -46,7 +46,7 @@ function problemsOf(schema: z.ZodType, issue: z.core.$ZodIssue): Problem[] {
 }
 
 /** The keys that an object at this place of a value may have. */
-export function keysAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[] {
+function keysAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[] {
   const [part, ...rest] = path
   if (schema instanceof z.ZodOptional) return keysAt(schema.unwrap(), path)
   if (schema instanceof z.ZodUnion) return [...new Set(schema.options.flatMap(option => keysAt(option, path)))]

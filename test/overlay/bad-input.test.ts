@@ -39,8 +39,8 @@ beforeAll(async () => {
     },
   })
   expect(await machine.node('apply', withEtc({ source: 'x', target: 'app/conf' }))).toMatchObject({ code: 0 })
-  // So that the place for what is thrown away is there already.
-  await machine.node('prepare', withSource(inline))
+  // So that the places for content, and for what is thrown away, are there already.
+  await machine.node('prepare', withSource({ type: 'url', uri: server.url('page.tar.gz') }))
   await machine.node('gc')
   before = machine.snapshot()
 })
@@ -252,17 +252,32 @@ describe('a source', () => {
     expect(named(await refused(config, 3))).toEqual([expected])
   })
 
-  it('that breaks off is asked for again, and then refused', async () => {
-    const config = withSource({ type: 'url', uri: server.url('short') })
-    expect(named(await refused(config, 3))).toEqual([`source.truncated ${source}.uri`])
+  it('that breaks off is asked for again, and then refused; what came is kept for who asks for the same next', async () => {
+    const { code, said } = await machine.node<Refused>('apply', withSource({ type: 'url', uri: server.url('short') }))
+    expect([code, ...named(said.error.problems)]).toEqual([3, `source.truncated ${source}.uri`])
+    const pending = machine.inStore().filter(name => name.startsWith('content/pending/'))
+    expect(pending).toEqual([expect.any(String), `${pending[0]}.progress`])
+    // Another one asks for something else.
+    await refused(withSource({ type: 'url', uri: server.url('forbidden') }), 3)
   })
 
-  it('whose server is not there is refused, and keeps its password to itself', async () => {
+  it('whose server is not there is refused, and keeps what is secret in its address to itself', async () => {
     const gone = await serveBlobs({})
     await gone.close()
-    const uri = gone.url('x?token=hunter2').replace('//', '//user:hunter2@')
-    const problems = await refused(withSource({ type: 'url', uri }), 3)
+    const problems = await refused(withSource({ type: 'url', uri: gone.url('x?token=hunter2') }), 3)
     expect(named(problems)).toEqual([`source.unreachable ${source}.uri`])
+    expect(JSON.stringify(problems)).not.toContain('hunter2')
+  })
+
+  it.each<[string, PackageSource]>([
+    ['a password in its address', { type: 'url', uri: 'http://user:hunter2@127.0.0.1:1/x' }],
+    ['a password in the name of its image', { type: 'oci', uri: 'user:hunter2@127.0.0.1:1/x' }],
+    ['an address that anybody on the way can answer for', { type: 'url', uri: 'http://192.0.2.1/x?token=hunter2' }],
+    ['an image where a file is meant', { type: 'url', uri: '127.0.0.1:1/x:hunter2' }],
+    ['a file where an image is meant', { type: 'oci', uri: 'https://127.0.0.1:1/hunter2' }],
+  ])('with %s is refused before anybody is asked', async (_, from) => {
+    const problems = await refused(withSource(from), 3)
+    expect(named(problems)).toEqual([`source.uri-invalid ${source}.uri`])
     expect(JSON.stringify(problems)).not.toContain('hunter2')
   })
 

@@ -1,6 +1,7 @@
 // Archives that want out of their package, or too much of the machine: each kind is refused with its code and the entry at
 // fault, nothing of it is in the store, and nothing appears anywhere else.
 import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import {
   debOf,
@@ -14,7 +15,7 @@ import {
 } from '../../src/lib/archive/archives.fake.ts'
 import type { PackageSource } from '../../src/resources/overlay-config.ts'
 import { type EtcSnapshot, snapshotTree } from '../machine/etc-snapshot.ts'
-import { type RootlessMachine, rootlessMachine } from './rootless.ts'
+import { isNote, type RootlessMachine, rootlessMachine } from './rootless.ts'
 
 let machine: RootlessMachine
 let before: EtcSnapshot
@@ -23,22 +24,26 @@ beforeAll(async () => {
   machine.user.write('archive', '')
   machine.user.write('outside/file', 'mine')
   expect(await machine.node('apply', { version: 'v1' })).toMatchObject({ code: 0 })
+  // So that the places for content, and for what is thrown away, are there already.
+  await machine.node('prepare', configOf({ type: 'url', uri: `file://${join(machine.user.home, 'outside/file')}` }))
+  await machine.node('gc')
   before = everything()
 })
 afterAll(() => machine?.user.remove())
 
 /** All that the user could have written to, but for what each test brings. */
 function everything(): EtcSnapshot {
-  const own = /^(archive|overlay\.json|machine\/cairn\/locks\/.*)$/
-  return Object.fromEntries(Object.entries(snapshotTree(machine.user.home)).filter(([path]) => !own.test(path)))
+  const isOwn = (path: string) => ['archive', 'overlay.json'].includes(path) || isNote(path.replace(/^machine\//, ''))
+  return Object.fromEntries(Object.entries(snapshotTree(machine.user.home)).filter(([path]) => !isOwn(path)))
 }
+
+const configOf = (source: PackageSource) => ({ version: 'v1', packageByNames: { tool: { version: '1', source } } })
 
 async function refusalOf(type: PackageSource['type'], bytes: Buffer) {
   const uri = `file://${machine.user.write('archive', bytes)}`
-  const config = { version: 'v1', packageByNames: { tool: { version: '1', source: { type, uri } } } }
   const { code, said } = await machine.node<{ error: { problems: { code: string; path: string; reason: string }[] } }>(
     'apply',
-    config,
+    configOf({ type, uri }),
   )
   expect(everything()).toEqual(before)
   expect(code, JSON.stringify(said)).toBe(3)

@@ -15,13 +15,13 @@ export interface RootlessMachine {
   etc(target: string): string
   /** A path below its /cairn. */
   store(path: string): string
-  /** All of the machine as a value, but for its locks; empty when it is not there. */
+  /** All of the machine as a value, but for its locks and the notes of the verifier; empty when it is not there. */
   snapshot(): EtcSnapshot
   /** What `current` points to; null for none. */
   current(): string | null
   /** The name of the one state that a package of this name has. */
   stateOf(name: string): string
-  /** Names in the store that have to do with packages: states, records, downloads, half-made ones included. */
+  /** Names in the store that have to do with packages: states, records, content on its way, half-made ones included. */
   inStore(): string[]
 }
 
@@ -49,7 +49,7 @@ export async function rootlessMachine(): Promise<RootlessMachine> {
     store,
     snapshot() {
       const all = existsSync(root) ? Object.entries(snapshotTree(root)) : []
-      return Object.fromEntries(all.filter(([path]) => !path.startsWith('cairn/locks/')))
+      return Object.fromEntries(all.filter(([path]) => !isNote(path)))
     },
     current: () => (realFiles.lstat(store('current')) ? readlinkSync(store('current')) : null),
     stateOf(name) {
@@ -59,9 +59,13 @@ export async function rootlessMachine(): Promise<RootlessMachine> {
       return state
     },
     inStore: () =>
-      ['states', 'records', 'content/pending', 'configs']
+      ['states', 'records', 'content/pending', 'content/verified', 'configs']
         .filter(isThere)
         .flatMap(directory => readdirSync(store(directory)).map(name => `${directory}/${name}`))
         .sort(),
   }
 }
+
+/** Written by whoever looks: who holds a lock, what was hashed when. */
+export const isNote = (path: string): boolean =>
+  /^(cairn\/locks\/.*|run\/cairn\/supervisor\.lock|cairn\/content\/verifier\/ledger\.json)$/.test(path)

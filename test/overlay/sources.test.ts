@@ -3,15 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import {
-  debOf,
-  type FakeEntry,
-  gzip,
-  rpmOf,
-  tarOf,
-  zipOf,
-  zstd,
-} from '../../src/lib/archive/archives.fake.ts'
+import { debOf, type FakeEntry, gzip, rpmOf, tarOf, zipOf, zstd } from '../../src/lib/archive/archives.fake.ts'
 import type { PackageSource } from '../../src/resources/overlay-config.ts'
 import { snapshotTree } from '../machine/etc-snapshot.ts'
 import { describeWith } from '../require.ts'

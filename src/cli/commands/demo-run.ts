@@ -11,7 +11,7 @@ import { liveLines } from '../demo/live.ts'
 import { refuseBusyPorts } from '../demo/ports.ts'
 import { reportToJson } from '../demo/report.ts'
 import { endLines, headLines, isHealthy, machineLines, tryLines } from '../demo/screen.ts'
-import { untilTold } from '../demo/until-told.ts'
+import { untilTold } from '../until-told.ts'
 
 export interface DemoOptions {
   /** Where the machines are laid out; default .cairn/demo. */

@@ -12,6 +12,11 @@ export interface Mount {
   readonly options: readonly string[]
 }
 
+export interface SymbolicLink {
+  readonly path: string
+  readonly text: string
+}
+
 export interface ManagerCalls {
   /** Makes a file system in a file below volumes/. */
   mkfs(path: string, type: FileSystemType): Promise<void>
@@ -19,6 +24,11 @@ export interface ManagerCalls {
   mount(mounts: readonly Mount[], target: string): Promise<void>
   /** Nothing mounted there is fine. */
   unmount(target: string): Promise<void>
+  /**
+   * Makes links below volumes/ as they are given, each in a real directory: no part of its path is a link itself.
+   * Node's permission model lets only a process make one that may write everywhere.
+   */
+  symlink(links: readonly SymbolicLink[]): Promise<void>
   /** Flushes the file system that holds the path. */
   syncFileSystem(path: string): Promise<void>
   /** A new connection to the container runtime; null when the machine has none that answers. */

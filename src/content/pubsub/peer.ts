@@ -18,8 +18,8 @@ export interface Peer {
   all<T extends TopicName>(topic: T): ReadonlyMap<string, Message<T>>
   /** True when all who publish this topic have said that their set is complete. */
   isComplete(topic: TopicName): boolean
-  /** Called after the mirror has changed, one call for a batch of changes; an empty batch says that a topic became complete. */
-  onChange(listener: (changes: readonly Change[]) => void): void
+  /** Called after the mirror has changed, one call for a batch of changes; an empty batch says that a topic became complete. Returns what ends it. */
+  onChange(listener: (changes: readonly Change[]) => void): () => void
   /** The channel is gone. */
   onClose(listener: () => void): void
   close(): void

@@ -1,4 +1,5 @@
 // A process that installs the same packages as its siblings, as soon as it is told to: `install-child <root> <archive url>`.
+import { fakeDoor } from '../../content/door.fake.ts'
 import { realFiles } from '../../lib/files.ts'
 import { silentProgress } from '../../lib/progress.ts'
 import { layoutOf } from '../layout.ts'
@@ -25,6 +26,7 @@ process.once('message', async () => {
   const store = {
     files: realFiles,
     layout: layoutOf({ root }),
+    content: fakeDoor(),
     progress: silentProgress,
     signal: new AbortController().signal,
     protect: async () => {},

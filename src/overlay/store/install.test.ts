@@ -15,9 +15,9 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Network, realNetwork } from '../../content/fetch.ts'
+import { type FakeDoor, fakeDoor } from '../../content/door.fake.ts'
 import { answer, cutAfter, type LyingServer, lyingServer, serve, stallAfter } from '../../content/lying-server.fake.ts'
-import { realClock } from '../../lib/clock.ts'
+import { debOf, type FakeEntry, gzip, rpmOf, tarOf, zipOf, zstd } from '../../lib/archive/archives.fake.ts'
 import { ProblemsError } from '../../lib/errors.ts'
 import { faultyFiles } from '../../lib/files.fake.ts'
 import type { Problem, Warning } from '../../lib/problem.ts'
@@ -25,7 +25,6 @@ import { silentProgress } from '../../lib/progress.ts'
 import type { PackageSource } from '../../resources/overlay-config.ts'
 import { statePath } from '../layout.ts'
 import { isStateName, type StateName } from '../names.ts'
-import { debOf, type FakeEntry, gzip, rpmOf, tarOf, zipOf, zstd } from '../../lib/archive/archives.fake.ts'
 import { stateNameOf } from './fingerprint.ts'
 import { installAll, installPackage, type Store } from './install.ts'
 import { readListing } from './listing.ts'
@@ -39,10 +38,11 @@ let test: TestStore
 let store: Store
 const warnings: Warning[] = []
 const servers: LyingServer[] = []
-const network: Network = { ...realNetwork, clock: { ...realClock, sleep: async () => {} }, stallMs: 100, proxyEnv: {} }
+let door: FakeDoor
 
 beforeEach(() => {
   test = makeStore()
+  door = fakeDoor()
   warnings.length = 0
   store = storeWith({})
 })
@@ -54,6 +54,7 @@ afterEach(async () => {
 const storeWith = (changes: Partial<Store>): Store => ({
   files: test.files,
   layout: test.layout,
+  content: door,
   progress: silentProgress,
   signal: new AbortController().signal,
   protect: async () => {},
@@ -70,7 +71,6 @@ function sourceOf(source: PackageSource, name = 'tool', version = 1): Package {
     declaredAt: `packageByNames.${name}`,
     baseDirectory: layout.prefix,
     requireChecksums: false,
-    network,
   })
   expect(made.problems).toEqual([])
   return made.package!
@@ -92,10 +92,10 @@ const fileUrl = (name: string, bytes: Uint8Array) => {
   return pathToFileURL(path).href
 }
 
-/** Directories in states/ that are not states, and anything left of a download. */
+/** Directories in states/ that are not states, and content that nobody let go of. */
 const leftovers = () => [
   ...readdirSync(test.layout.states).filter(name => !isStateName(name)),
-  ...readdirSync(test.layout.downloads),
+  ...(door.held > 0 ? [`${door.held} blobs held`] : []),
 ]
 
 function listing(root: string, below = ''): string[] {
@@ -350,7 +350,7 @@ describe('many at once', () => {
     const controller = new AbortController()
     const server = await lyingServer(stallAfter(10, Buffer.alloc(1000)))
     servers.push(server)
-    const pkg = sourceOf({ type: 'url+tar', uri: server.url })
+    const pkg = sourceOf({ type: 'url+tar', uri: `${server.url}/tool` })
     const installing = installAll(storeWith({ signal: controller.signal }), [pkg])
     setTimeout(() => controller.abort(new Error('enough')), 30)
     await expect(installing).rejects.toThrow('enough')
@@ -362,10 +362,8 @@ describe('many at once', () => {
 describe('a source that lies', () => {
   const whole = gzip(tarOf(entries))
   it.each([
-    ['stalls', stallAfter(20, whole), 'source.unreachable'],
     ['breaks off', cutAfter(20, whole, {}), 'source.truncated'],
     ['sends a page', answer(200, {}, '<html>sorry</html>'), 'archive.format'],
-    ['leads round', answer(302, { location: '/' }), 'source.too-many-redirects'],
     ['sends half of it as if it were whole', serve(whole.subarray(0, 60)), 'archive.truncated'],
     ['sends an archive that climbs out', serve(tarOf([{ name: '../../evil', content: 'x' }])), 'archive.traversal'],
     [
@@ -376,7 +374,7 @@ describe('a source that lies', () => {
   ] as const)('and %s leaves no state, no record and no temporary file', async (_, behaviour, code) => {
     const server = await lyingServer(behaviour)
     servers.push(server)
-    const problems = await problemsOf(installAll(store, [sourceOf({ type: 'url+tar', uri: server.url })]))
+    const problems = await problemsOf(installAll(store, [sourceOf({ type: 'url+tar', uri: `${server.url}/tool` })]))
     expect(problems).toMatchObject([{ code, path: 'packageByNames.tool.source.uri' }])
     expect(readdirSync(test.layout.states)).toEqual([])
     expect(readdirSync(test.layout.records)).toEqual([])

@@ -1,4 +1,5 @@
 // Everything in the store is a package: sources, rendered units, and the etc overlay that ties them together.
+import type { ContentDoor } from '../../content/door.ts'
 import type { Files } from '../../lib/files.ts'
 import type { Json } from '../../lib/json.ts'
 import type { Progress } from '../../lib/progress.ts'
@@ -25,6 +26,8 @@ export interface Package {
 export interface BuildContext {
   readonly files: Files
   readonly layout: Layout
+  /** Where bytes from elsewhere come from. */
+  readonly content: ContentDoor
   readonly progress: Progress
   readonly signal: AbortSignal
 }

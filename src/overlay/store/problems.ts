@@ -17,11 +17,11 @@ export const fieldUnused = (at: At, type: string, field: string): Warning => ({
   reason: `${field} means nothing for a source of type ${type} and is not used`,
 })
 
-export const uriInvalid = (at: At, reason: string): Problem => ({
+export const uriInvalid = (at: At, type: string, reason: string): Problem => ({
   code: 'source.uri-invalid',
   path: `${at}.source.uri`,
   reason,
-  hint: 'Write https://…, http://… or file://….',
+  hint: type === 'oci' ? 'Write registry.example/name:tag.' : 'Write https://…, http://… or file://….',
 })
 
 export const pathInvalid = (at: At, path: string): Problem => ({

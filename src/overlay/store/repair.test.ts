@@ -1,6 +1,7 @@
 import { chmodSync, lstatSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { fakeDoor } from '../../content/door.fake.ts'
 import { CairnError } from '../../lib/errors.ts'
 import { Crash, faultyFiles } from '../../lib/files.fake.ts'
 import { type Files, realFiles } from '../../lib/files.ts'
@@ -52,7 +53,7 @@ function damage(record: StateRecord) {
 const repair = (records: StateRecord[], packages: Package[], files: Files = realFiles) =>
   repairStates(
     records,
-    { ...store, files, progress: silentProgress, signal: new AbortController().signal },
+    { ...store, files, content: fakeDoor(), progress: silentProgress, signal: new AbortController().signal },
     record => packages.find(pkg => stateNameOf(pkg) === record.state) ?? null,
   )
 const sound = (...records: StateRecord[]) => verifyStates(realFiles, store.layout, records).length === 0

@@ -2,6 +2,7 @@
 // in its place by two renames. New inodes throughout, so that a state which shares files with others repairs itself alone.
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import type { ContentDoor } from '../../content/door.ts'
 import { removeTree, syncDirectory } from '../../lib/durable.ts'
 import { ProblemsError } from '../../lib/errors.ts'
 import type { Files } from '../../lib/files.ts'
@@ -22,6 +23,7 @@ import { moveToTrash } from './trash.ts'
 import { walkTree } from './tree.ts'
 
 export interface RepairContext extends StoreContext {
+  readonly content: ContentDoor
   readonly progress: Progress
   readonly signal: AbortSignal
 }

@@ -4,12 +4,12 @@ import { createHash } from 'node:crypto'
 import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { linkFault } from '../../lib/archive/links.ts'
 import type { Checksum } from '../../lib/checksum.ts'
 import { CairnError, isErrno, messageOf, ProblemsError } from '../../lib/errors.ts'
 import type { Files } from '../../lib/files.ts'
 import { readChunks } from '../../lib/read-chunks.ts'
 import { byName, type Sha256 } from '../names.ts'
-import { linkFault } from '../../lib/archive/links.ts'
 import { copyFile } from './copy-file.ts'
 import {
   checksumMismatch,
@@ -39,7 +39,7 @@ export function fileSource(fields: SourceFields): MadeSource | null {
   } catch (error) {
     if (isErrno(error, 'ENOENT', 'ENOTDIR')) problems.push(sourceNotFound(declaredAt, source.uri))
     else if (isErrno(error, 'ERR_INVALID_FILE_URL_PATH', 'ERR_INVALID_FILE_URL_HOST', 'ERR_INVALID_URL_SCHEME'))
-      problems.push(uriInvalid(declaredAt, messageOf(error)))
+      problems.push(uriInvalid(declaredAt, 'file', messageOf(error)))
     else if (isErrno(error, 'EACCES', 'EPERM', 'EIO', 'ELOOP', 'ENAMETOOLONG'))
       problems.push(sourceUnreadable(declaredAt, messageOf(error)))
     else if (error instanceof CairnError && error.code === 'tree.changed') problems.push(sourceChanged(declaredAt))

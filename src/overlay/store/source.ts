@@ -1,6 +1,7 @@
 // Makes a package of what a config declares as its source. Looks at the config and, for `file`, at the disk; nothing is
 // fetched or written before the package is built. Everything that is wrong with a source is told together.
-import type { Network } from '../../content/fetch.ts'
+
+import type { ArchiveLimits } from '../../lib/archive/limits.ts'
 import { type Checksum, parseChecksum } from '../../lib/checksum.ts'
 import { unreachable } from '../../lib/errors.ts'
 import type { Files } from '../../lib/files.ts'
@@ -8,11 +9,11 @@ import type { Json } from '../../lib/json.ts'
 import type { Problem, Warning } from '../../lib/problem.ts'
 import type { PackageConfig, PackageSource } from '../../resources/overlay-config.ts'
 import { byName } from '../names.ts'
-import type { ArchiveLimits } from '../../lib/archive/limits.ts'
 import type { Package } from './package.ts'
 import { checksumSyntax, fieldMissing, fieldUnused, modeInvalid, pathInvalid } from './problems.ts'
 import { fileSource } from './source-file.ts'
 import { inlineSource } from './source-inline.ts'
+import { ociSource } from './source-oci.ts'
 import { archiveSource, urlSource } from './source-url.ts'
 
 export interface SourceRequest {
@@ -26,7 +27,6 @@ export interface SourceRequest {
   /** A url source without checksum is a Problem, and not only a warning. */
   readonly requireChecksums: boolean
   readonly limits?: ArchiveLimits
-  readonly network?: Network
 }
 
 export interface SourceResult {
@@ -83,6 +83,8 @@ function makeSource(fields: SourceFields): MadeSource | null {
       return archiveSource(fields, 'deb')
     case 'url+rpm':
       return archiveSource(fields, 'rpm')
+    case 'oci':
+      return ociSource(fields)
     case 'file':
       return fileSource(fields)
     case 'inline':
@@ -104,6 +106,7 @@ const usedFields: Readonly<Record<PackageSource['type'], readonly Field[]>> = {
   'url+zip': archive,
   'url+deb': archive,
   'url+rpm': archive,
+  oci: [...archive, 'path'],
   file: ['uri', ...single, 'allowAbsoluteLinks'],
   inline: ['content', ...single],
 }

@@ -18,7 +18,7 @@ export interface ContainerRuntime {
 }
 
 export interface LoadRequest {
-  /** Key of the image in the runtime: the tree's name, or its digest when it has none. */
+  /** Key of the image in the runtime (imageName). */
   readonly name: string
   readonly content: ContentStatus
   readonly signal: AbortSignal
@@ -30,3 +30,7 @@ export interface RootfsRequest {
   readonly content: ContentStatus
   readonly signal: AbortSignal
 }
+
+/** By name and digest: two trees may have latched different images of one name. */
+export const imageName = ({ name, sha256 }: Pick<ContentStatus, 'name' | 'sha256'>): string =>
+  name.includes('@sha256:') ? name : `${name}@sha256:${sha256}`

@@ -1,0 +1,44 @@
+import { expect, it } from 'vitest'
+import type { Mount } from '../process/calls.ts'
+import { planMount } from './plan-mount.ts'
+
+const snapshots = '/var/lib/containerd/io.containerd.snapshotter.v1.overlayfs/snapshots'
+
+it('mounts what the runtime asks for', () => {
+  const overlay = {
+    type: 'overlay',
+    source: 'overlay',
+    options: [
+      'index=off',
+      `workdir=${snapshots}/3/work`,
+      `upperdir=${snapshots}/3/fs`,
+      `lowerdir=${snapshots}/2/fs:${snapshots}/1/fs`,
+    ],
+  }
+  expect(planMount(overlay)).toEqual([
+    '--no-mtab',
+    '--no-canonicalize',
+    '--options',
+    overlay.options.join(','),
+    '--types',
+    'overlay',
+    'overlay',
+  ])
+  const bind = { type: 'bind', source: `${snapshots}/1/fs`, options: ['rw', 'rbind'] }
+  expect(planMount(bind)).toEqual(['--no-mtab', '--no-canonicalize', '--options', 'rw,rbind', `${snapshots}/1/fs`])
+})
+
+const refused: Record<string, Mount> = {
+  'another type': { type: 'proc', source: 'proc', options: [] },
+  'a source elsewhere': { type: 'bind', source: '/etc', options: ['rbind'] },
+  'a way out of the snapshots': { type: 'bind', source: `${snapshots}/../../../../../etc`, options: ['rbind'] },
+  'a source that is an option': { type: 'bind', source: '--move', options: ['rbind'] },
+  'a bind without bind': { type: 'bind', source: `${snapshots}/1/fs`, options: ['rw'] },
+  'a lower directory elsewhere': { type: 'overlay', source: 'overlay', options: [`lowerdir=${snapshots}/1/fs:/root`] },
+  'two options in one': { type: 'overlay', source: 'overlay', options: [`upperdir=${snapshots}/1,lowerdir=/root`] },
+  'another option': { type: 'bind', source: `${snapshots}/1/fs`, options: ['rbind', 'move'] },
+}
+for (const [title, mount] of Object.entries(refused))
+  it(`refuses ${title}`, () => {
+    expect(() => planMount(mount)).toThrow(expect.objectContaining({ code: 'call.refused' }))
+  })
