@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ProblemsError } from '../lib/errors.ts'
 import { realFiles } from '../lib/files.ts'
-import { defaultSettings, readSettings } from './settings.ts'
+import { defaultSettings } from './default-settings.ts'
+import { readSettings } from './settings.ts'
 
 let directory: string
 beforeEach(() => {

@@ -10,30 +10,14 @@ import type { Problem } from '../lib/problem.ts'
 import { sizeOrProblem } from '../lib/size.ts'
 import { type ContentSettings, contentSettingsSchema } from '../resources/content-settings.ts'
 import { schemaProblems } from '../resources/schema-problems.ts'
+import { defaultSettings, type ProcessSettings } from './default-settings.ts'
 import {
   type Datastore,
-  type DownloadSettings,
   datastoreSchema,
   downloadSettingsSchema,
-  type ManagerSettings,
   managerSettingsSchema,
-  type VerifierSettings,
   verifierSettingsSchema,
 } from './messages.ts'
-
-export interface ProcessSettings {
-  readonly downloader: DownloadSettings
-  readonly manager: ManagerSettings
-  readonly verifier: VerifierSettings
-  /** Socket of the container runtime, where one is named. */
-  readonly containerd?: string
-}
-
-export const defaultSettings: ProcessSettings = {
-  downloader: { datastores: [], atOnce: 4, perHost: 3, linkCost: 0, maxCost: 0, stallSeconds: 60, retrySeconds: 600 },
-  manager: { gcVolumeSeconds: 3600, deleteDelaySeconds: 0, attempts: 5, reserve: true, maintenance: false },
-  verifier: { rehash: 'changed', quarantine: 0 },
-}
 
 /** No file is no settings of one's own. Throws a ProblemsError that tells file, line and column. */
 export function readSettings(files: Files, path: string): ProcessSettings {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { halfMadeName } from '../content/half-made.ts'
 import { diskFormats, type VolumeConfig } from '../content/messages.ts'
 import { canonicalJson } from '../lib/json.ts'
 import { aVolume } from './kinds/context.fake.ts'
@@ -12,7 +13,6 @@ import {
   parseVolumeName,
   readVolumeRecord,
   recordPath,
-  temporaryName,
   type VolumeName,
   type VolumeRecord,
   volumeKey,
@@ -125,8 +125,8 @@ describe('temporary names', () => {
     fc.assert(
       fc.property(volumeName, fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), (volume, random) => {
         const name = formatVolumeName(volume)
-        expect(isTemporaryName(temporaryName(name, () => random))).toBe(true)
-        expect(isTemporaryName(temporaryName(`${name}.json`, () => random))).toBe(true)
+        expect(isTemporaryName(halfMadeName(name, () => random))).toBe(true)
+        expect(isTemporaryName(halfMadeName(`${name}.json`, () => random))).toBe(true)
         expect(isTemporaryName(name)).toBe(false)
       }),
       parameters,

@@ -2,6 +2,7 @@
 // and are rebuilt, names are read for ever. What does not parse is not ours, and nobody deletes it.
 import { join } from 'node:path'
 import * as z from 'zod'
+import { wholeNameOf } from '../content/half-made.ts'
 import { diskFormats, sha256Schema, type VolumeConfig, volumeConfigSchema } from '../content/messages.ts'
 import { canonicalJson } from '../lib/json.ts'
 
@@ -57,15 +58,9 @@ export function parseVolumeName(name: string): VolumeName | SeedName | null {
 export const volumeKey = ({ origin, owner, id, generation }: VolumeName & Pick<VolumeConfig, 'origin'>): string =>
   `${origin}:${owner}:${id}#${generation}`
 
-/** Beside what is being made; `random` gives numbers from 0 to 1. */
-export const temporaryName = (name: string, random: () => number): string =>
-  `.${name}.tmp-${Math.floor(random() * 2 ** 48)
-    .toString(16)
-    .padStart(12, '0')}`
-
 /** Half of a volume or of a record, which its owner removes at start. */
 export function isTemporaryName(name: string): boolean {
-  const whole = /^\.(?<name>.+?)(?:\.json)?\.tmp-[0-9a-f]{12}$/.exec(name)?.groups?.name
+  const whole = wholeNameOf(name)?.replace(/\.json$/, '')
   return whole !== undefined && parseVolumeName(whole) !== null
 }
 

@@ -1,5 +1,6 @@
 // The settings as they were last published, and how often the credentials among them have changed.
 import { canonicalJson } from '../../lib/json.ts'
+import { defaultSettings } from '../default-settings.ts'
 import type { DownloadSettings } from '../messages.ts'
 import type { Peer } from '../pubsub/peer.ts'
 
@@ -12,15 +13,7 @@ export interface Settings {
 }
 
 /** Until something is published. */
-const unsaid: DownloadSettings = {
-  datastores: [],
-  atOnce: 4,
-  perHost: 3,
-  linkCost: 0,
-  maxCost: 0,
-  stallSeconds: 60,
-  retrySeconds: 600,
-}
+const unsaid = defaultSettings.downloader
 
 export function readSettings(peer: Pick<Peer, 'all'>): Settings {
   let current = unsaid

@@ -1,17 +1,19 @@
 // Keeps the certificates that came as content in certs/, and knows which have arrived.
+
 import { join } from 'node:path'
 import { removeIfThere } from '../../lib/durable.ts'
 import { messageOf, unreachable } from '../../lib/errors.ts'
 import { contentError, type Failure } from '../content-error.ts'
+import { wholeNameOf } from '../half-made.ts'
 import type { CertMaterial, CertStatus, Sha256 } from '../messages.ts'
+import { writeSmallFile } from '../process/small-file.ts'
 import type { SignatureQuestion } from '../signature/judge.ts'
-import { certificateNameOf, isHalfMadeName } from './names.ts'
+import { certificateNameOf } from './names.ts'
 import { type FoundCertificate, type GoodCertificate, planCertificates } from './plan-certificates.ts'
 import { readBlob } from './read-blob.ts'
 import { sinceOf, systemSetback } from './setback.ts'
 import type { Tools } from './tools.ts'
 import type { VerifiedFile } from './verified-file.ts'
-import { writeFile } from './write-file.ts'
 
 export interface Certificates {
   /** What is given, its blobs, or whether all are known may have changed. */
@@ -39,7 +41,7 @@ export function keepCertificates(tools: CertificatesTools): Certificates {
   let willLook = false
 
   for (const name of files.readdir(layout.certs))
-    if (isHalfMadeName(name)) removeIfThere(files, join(layout.certs, name))
+    if (wholeNameOf(name) !== null) removeIfThere(files, join(layout.certs, name))
 
   /** One after the other: two must not write or remove the same file. */
   const look = () => {
@@ -68,7 +70,7 @@ export function keepCertificates(tools: CertificatesTools): Certificates {
   const storing = async ({ fingerprint, pem }: GoodCertificate): Promise<Failure | null> => {
     try {
       const name = certificateNameOf(fingerprint)
-      await writeFile(tools, { directory: layout.certs, name, text: pem, mode: 0o444 })
+      await writeSmallFile(tools, { directory: layout.certs, name, text: pem, mode: 0o444 })
       return null
     } catch (error) {
       const { code, text } = systemSetback(error)

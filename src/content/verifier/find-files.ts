@@ -3,16 +3,17 @@
 import { join } from 'node:path'
 import { removeIfThere } from '../../lib/durable.ts'
 import { withoutControls } from '../../lib/redact.ts'
+import { wholeNameOf } from '../half-made.ts'
 import type { Sha256, VerifierSettings } from '../messages.ts'
 import type { BlobFiles } from './do-job.ts'
 import { type Ledger, lineOf } from './ledger.ts'
-import { isCopyName, isHalfMadeName, parseVerifiedName } from './names.ts'
+import { isCopyName, parseVerifiedName } from './names.ts'
 import type { Tools } from './tools.ts'
 import { markOf, type VerifiedFile } from './verified-file.ts'
 
 export function emptyWorkshop({ files, layout }: Pick<Tools, 'files' | 'layout'>) {
   for (const name of files.readdir(layout.verifier))
-    if (isCopyName(name) || isHalfMadeName(name)) removeIfThere(files, join(layout.verifier, name))
+    if (isCopyName(name) || wholeNameOf(name) !== null) removeIfThere(files, join(layout.verifier, name))
 }
 
 export interface Finding {

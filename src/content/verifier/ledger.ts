@@ -1,12 +1,13 @@
 // Remembers how each verified file looked when it was last hashed, so that a start need not hash them all. A file that is
 // not in it, or looks otherwise, is hashed again; losing the ledger costs time and nothing else.
+
 import { join } from 'node:path'
 import * as z from 'zod'
 import type { Files } from '../../lib/files.ts'
+import { writeSmallFile } from '../process/small-file.ts'
 import { readSmall } from './read-blob.ts'
 import type { Tools } from './tools.ts'
 import { type FileMark, sameMark } from './verified-file.ts'
-import { writeFile } from './write-file.ts'
 
 /** By name in verified/. */
 export type Ledger = Map<string, LedgerLine>
@@ -38,7 +39,7 @@ export function readLedger(files: Files, directory: string): Ledger {
 
 export async function writeLedger(tools: Tools, ledger: Ledger) {
   const text = `${JSON.stringify({ version: 1, files: Object.fromEntries(ledger) })}\n`
-  await writeFile(tools, { directory: tools.layout.verifier, name: ledgerName, text, mode: 0o600 })
+  await writeSmallFile(tools, { directory: tools.layout.verifier, name: ledgerName, text, mode: 0o600 })
 }
 
 /** The line of a file that looks as it did when it was hashed. */

@@ -3,9 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { mediaTypeSchema, type Sha256 } from '../messages.ts'
 import {
   copyNameOf,
-  halfMadeNameOf,
   isCopyName,
-  isHalfMadeName,
   nameFits,
   parseVerifiedName,
   quarantinedAt,
@@ -96,12 +94,6 @@ describe('names in verified/', () => {
 })
 
 describe('other names of the verifier', () => {
-  it('tells its half-made files from others', () => {
-    expect(isHalfMadeName(halfMadeNameOf('ledger.json', Math.random))).toBe(true)
-    expect(isHalfMadeName('.ledger.json.tmp-')).toBe(false)
-    expect(isHalfMadeName('ledger.json')).toBe(false)
-  })
-
   it('keeps the time of a bad copy in its name', () => {
     const name = quarantineNameOf(sha256, new Date('2026-02-03T04:05:06.789Z'))
     expect(name).toBe(`${sha256}.20260203T040506789Z.bad`)

@@ -1,5 +1,6 @@
 // The names of the verifier's files. A name carries what must survive a reboot; one that this file did not make is not read
 // as one of ours (null), and who finds it leaves it alone.
+import { randomHex } from '../half-made.ts'
 import { mediaTypeSchema, type Sha256, sha256Schema } from '../messages.ts'
 
 export interface BlobName {
@@ -31,11 +32,6 @@ export const isCopyName = (name: string): boolean =>
 export const nameFits = (mediaType: string): boolean =>
   randomLength + 1 + 64 + 1 + escapeMediaType(mediaType).length <= 255
 
-/** Half-made, beside the file that it will be. */
-export const halfMadeNameOf = (name: string, random: () => number): string => `.${name}.tmp-${randomHex(random)}`
-
-export const isHalfMadeName = (name: string): boolean => /^\..+\.tmp-[0-9a-f]{12}$/.test(name)
-
 /** In quarantine/: `<sha256 it should have had>.<time>.bad`; names of one digest sort by time. */
 export const quarantineNameOf = (sha256: Sha256, time: Date): string =>
   `${sha256}.${time.toISOString().replace(/[-:.]/g, '')}.bad`
@@ -60,8 +56,3 @@ function escapeMediaType(mediaType: string): string {
 
 const unescapeMediaType = (text: string): string =>
   text.replace(/%([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
-
-const randomHex = (random: () => number): string =>
-  Math.floor(random() * 16 ** randomLength)
-    .toString(16)
-    .padStart(randomLength, '0')

@@ -3,19 +3,10 @@
 // appear last, when it is known that each stays inside; nothing is ever written through one.
 import { constants } from 'node:fs'
 import type { Files } from '../files.ts'
+import { checkText, partsOf } from './entry-name.ts'
 import type { ArchiveLimits } from './limits.ts'
 import { linkFault } from './links.ts'
-import {
-  absoluteLink,
-  conflict,
-  hardlinkMissing,
-  linkEscape,
-  nameInvalid,
-  throughLink,
-  tooDeep,
-  tooMany,
-  traversal,
-} from './refusals.ts'
+import { absoluteLink, conflict, hardlinkMissing, linkEscape, throughLink, tooDeep, tooMany } from './refusals.ts'
 
 export interface CheckedWriter {
   /** The name that was given last; '' before the first. */
@@ -52,9 +43,6 @@ interface Made {
   readonly kind: Kind
   readonly layer: number
 }
-
-const longestPart = 255
-const longestPath = 2048
 
 export function checkedWriter(options: WriterOptions): CheckedWriter {
   const { files, directory: root, limits, stripComponents, allowAbsoluteLinks } = options
@@ -200,23 +188,6 @@ export function checkedWriter(options: WriterOptions): CheckedWriter {
       for (const { path, text } of links) files.symlink(text, `${root}/${path}`)
     },
   }
-}
-
-/** `./a//b/` is a/b; an absolute name and one that goes up is refused, not repaired. */
-function partsOf(name: string): string[] {
-  checkText(name, name)
-  const parts = name.split('/').filter(part => part !== '' && part !== '.')
-  if (name.startsWith('/') || parts.includes('..')) throw traversal(name)
-  if (Buffer.byteLength(name) > longestPath || parts.some(part => Buffer.byteLength(part) > longestPart))
-    throw nameInvalid(name, 'has a name that is too long')
-  return parts
-}
-
-/** A name that is not UTF-8 arrives with replacement characters, and would be another name on disk. */
-function checkText(entry: string, text: string) {
-  if (text === '') throw nameInvalid(entry, 'has an empty name or link text')
-  if (text.includes('\0')) throw nameInvalid(entry, 'has a NUL in its name or link text')
-  if (text.includes('\ufffd')) throw nameInvalid(entry, 'has a name or link text that is not UTF-8')
 }
 
 function split(path: string): { parent: string; own: string } {

@@ -105,7 +105,7 @@ describe('layers', () => {
 
   it('may be plain files with a name', async () => {
     writeFileSync(join(base, 'blob'), 'wasm')
-    await extract([{ file: join(base, 'blob'), name: 'lib/module.wasm' }])
+    await extract([{ file: join(base, 'blob'), name: 'lib/module.wasm', executable: false }])
     expect(listing(join(base, 'into'))).toEqual({ 'lib/': '', 'lib/module.wasm': 'wasm' })
   })
 

@@ -14,7 +14,9 @@ export interface LayersExtraction extends Omit<Extraction, 'archive' | 'format'>
 }
 
 /** A tar, compressed or not; or a file that is to have a name. */
-export type Layer = { readonly tar: string } | { readonly file: string; readonly name: string }
+export type Layer =
+  | { readonly tar: string }
+  | { readonly file: string; readonly name: string; readonly executable: boolean }
 
 export async function extractLayers(extraction: LayersExtraction): Promise<void> {
   const { layers, declaredAt } = extraction
@@ -41,7 +43,7 @@ async function unpackLayer({ files, limits, signal }: LayersExtraction, layer: L
   }
   try {
     if ('tar' in layer) await unpackTar(metered(decompressed(byteReader(source.chunks))), writer)
-    else await writer.file(layer.name, false, metered(source.chunks))
+    else await writer.file(layer.name, layer.executable, metered(source.chunks))
   } finally {
     source.close()
   }

@@ -1,8 +1,8 @@
 // A directory as a volume: made empty, used by containers, removed with all that they left in it.
 import { chmod, lstat, readdir, rmdir, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { halfMadeName } from '../../content/half-made.ts'
 import type { ManagerContext } from '../../content/process/calls.ts'
-import { temporaryName } from '../names.ts'
 import { volumeFailure } from './failures.ts'
 import type { Created, CreateRequest } from './kind.ts'
 import { putInPlace } from './put-in-place.ts'
@@ -13,7 +13,7 @@ export const createDirectory = (request: CreateRequest, context: ManagerContext)
 /** It loses its name first, so that half of it is never taken for a volume. */
 export async function destroyDirectory(target: string, context: ManagerContext): Promise<void> {
   const { files, durability, random } = context
-  const aside = join(dirname(target), temporaryName(basename(target), random))
+  const aside = join(dirname(target), halfMadeName(basename(target), random))
   try {
     files.rename(target, aside)
     await durability.sync(dirname(target), [])

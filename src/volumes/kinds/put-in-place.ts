@@ -1,10 +1,10 @@
 // How a volume appears: made under a temporary name, synced, renamed, its directory synced. At every moment before the
 // rename there is nothing under its name; whatever fails or is aborted leaves nothing at all.
 import { basename, dirname, join } from 'node:path'
+import { halfMadeName } from '../../content/half-made.ts'
 import type { ManagerContext } from '../../content/process/calls.ts'
 import { removeTree } from '../../lib/durable.ts'
 import { messageOf } from '../../lib/errors.ts'
-import { temporaryName } from '../names.ts'
 import { exists, volumeFailure } from './failures.ts'
 import type { Created, CreateRequest } from './kind.ts'
 
@@ -15,7 +15,7 @@ export async function putInPlace(
 ): Promise<Created> {
   const { files, durability } = context
   const directory = dirname(target)
-  const name = temporaryName(basename(target), context.random)
+  const name = halfMadeName(basename(target), context.random)
   const temporary = join(directory, name)
   let renamed = false
   try {

@@ -9,7 +9,7 @@ import type { Effect, Failure, SwitchboardEvent } from '../switchboard/protocol.
 import { doJob, type JobTools } from './do-job.ts'
 import { failureOf, type Jobs } from './jobs.ts'
 import { readVerified } from './read-verified.ts'
-import { type Store, writeSmall } from './store.ts'
+import type { Store } from './store.ts'
 
 type Untimed<Event> = Event extends SwitchboardEvent ? Omit<Event, 'now'> : never
 export type News = Untimed<SwitchboardEvent>
@@ -81,9 +81,7 @@ export function performer(tools: PerformTools): Perform {
         return jobs.cancel(effect.job)
       case 'write record': {
         const { name, record } = effect
-        const write = () =>
-          writeSmall(context, join(layout.volumes, 'records'), `${name}.json`, formatVolumeRecord(record))
-        return inLine(`record ${name}`, write)
+        return inLine(`record ${name}`, () => store.writeRecord(name, formatVolumeRecord(record)))
       }
       case 'forget record':
         return inLine(`record ${effect.name}`, () => removeIfThere(files, recordPath(layout.volumes, effect.name)))

@@ -1,11 +1,11 @@
 // The manager's own small files: latches, deferred deletes, purge counters, what the container runtime was given, when
 // collecting began, and the records of volumes. Each is written beside its place, synced, and renamed; what cannot be read
 // is left where it is and counts as absent.
-import { constants } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { mediaTypeSchema, sha256Schema } from '../../content/messages.ts'
 import type { ManagerContext } from '../../content/process/calls.ts'
+import { writeSmallFile } from '../../content/process/small-file.ts'
 import { makeDirectories, removeIfThere } from '../../lib/durable.ts'
 import { isErrno } from '../../lib/errors.ts'
 import { canonicalJson, type Json, sha256Hex } from '../../lib/json.ts'
@@ -19,6 +19,8 @@ export interface Store {
   writeLoaded(name: string): Promise<void>
   forgetLoaded(name: string): void
   writeGcStart(monotonic: number): Promise<void>
+  /** Beside the volumes. */
+  writeRecord(name: string, text: string): Promise<void>
   read(): Stored
 }
 
@@ -51,7 +53,12 @@ const gcSchema = z.strictObject({ bootId: z.string(), monotonic: z.number().min(
 export function openStore(context: ManagerContext): Store {
   const { files, layout, clock } = context
   const at = (folder: string) => join(layout.manager, folder)
-  const write = (folder: string, name: string, value: object) => writeSmall(context, at(folder), `${name}.json`, value)
+  const writeText = async (directory: string, name: string, text: string) => {
+    makeDirectories(files, directory, 0o700)
+    await writeSmallFile(context, { directory, name: `${name}.json`, text, mode: 0o600 })
+  }
+  const write = (folder: string, name: string, value: object) =>
+    writeText(at(folder), name, `${canonicalJson(value as Json)}\n`)
   const forget = (folder: string, name: string) => removeIfThere(files, join(at(folder), `${name}.json`))
   const readAll = <Value>(folder: string, schema: z.ZodType<Value>) => readSmall(context, at(folder), schema)
   const loadedName = (name: string) => sha256Hex(name)
@@ -63,6 +70,7 @@ export function openStore(context: ManagerContext): Store {
     writeLoaded: name => write('loaded', loadedName(name), { name }),
     forgetLoaded: name => forget('loaded', loadedName(name)),
     writeGcStart: monotonic => write('gc', 'start', { bootId: clock.bootId(), monotonic }),
+    writeRecord: (name, text) => writeText(join(layout.volumes, 'records'), name, text),
     read() {
       const gc = readAll('gc', gcSchema).get('start')
       return {
@@ -74,30 +82,6 @@ export function openStore(context: ManagerContext): Store {
       }
     },
   }
-}
-
-/** On disk when it resolves, whole or not at all. */
-export async function writeSmall(context: ManagerContext, directory: string, name: string, value: object | string) {
-  const { files, durability, random } = context
-  makeDirectories(files, directory, 0o700)
-  const temporary = `.${name}.tmp-${Math.floor(random() * 2 ** 48)
-    .toString(16)
-    .padStart(12, '0')}`
-  const path = join(directory, temporary)
-  const fd = files.open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o600)
-  try {
-    try {
-      files.write(fd, Buffer.from(typeof value === 'string' ? value : `${canonicalJson(value as Json)}\n`))
-    } finally {
-      files.close(fd)
-    }
-    await durability.sync(directory, [temporary])
-    files.rename(path, join(directory, name))
-  } catch (error) {
-    removeIfThere(files, path)
-    throw error
-  }
-  await durability.sync(directory, [])
 }
 
 function readSmall<Value>(

@@ -1,5 +1,7 @@
 // What the switchboard remembers. The inputs are mirrors of what others published; the rest follows from them and from what
 // was done already. All of it belongs to reduce, which changes it in place, so that an event costs only what it touches.
+
+import { defaultSettings } from '../../content/default-settings.ts'
 import type {
   BlobStatus,
   CertConfig,
@@ -16,7 +18,6 @@ import type {
   VolumeConfig,
 } from '../../content/messages.ts'
 import type { Parsed } from '../../content/oci/manifest.ts'
-import { defaultSettings } from '../../content/settings.ts'
 import type { Source } from '../../content/source.ts'
 import type { State } from '../../content/state.ts'
 import type { Message, TopicName } from '../../content/topics.ts'
@@ -44,6 +45,8 @@ export interface Switchboard {
   settings: ManagerSettings
   /** From then on things are asked for and concluded; never false again. */
   isReady: boolean
+  /** The manifests of what is asked for have been read, those that are there: only now is it known what nobody wants. Never false again. */
+  hasWalked: boolean
   isScanned: boolean
   space: { free: number; total: number } | null
   /** Sum of what blobs and volumes have reserved. */
@@ -281,6 +284,7 @@ export function newSwitchboard(pending: string): Switchboard {
     complete: new Set(),
     settings: defaultSettings.manager,
     isReady: false,
+    hasWalked: false,
     isScanned: false,
     space: null,
     reserved: 0,

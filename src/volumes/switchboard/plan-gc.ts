@@ -53,7 +53,7 @@ function isDue(turn: Turn, blob: Blob, size: number): boolean {
   blob.size = size
   blob.unwanted ??= { sinceWall: now.wall, due: deadlineOf(turn, blob) }
   const { sinceWall, due } = blob.unwanted
-  if (state.settings.maintenance || state.gcStart === null) {
+  if (state.settings.maintenance || !state.hasWalked || state.gcStart === null) {
     blob.isExpiring = false
     return false
   }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { defaultSettings } from '../../content/default-settings.ts'
 import type { VolumeConfig } from '../../content/messages.ts'
 import { ociManifestType } from '../../content/oci/media-types.ts'
-import { defaultSettings } from '../../content/settings.ts'
 import type { Effect } from './protocol.ts'
 import {
   aContent,

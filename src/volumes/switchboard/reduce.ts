@@ -21,6 +21,7 @@ export function reduce(state: Switchboard, event: SwitchboardEvent): Effect[] {
   if (!state.isReady) return turn.effects
   fireTimers(turn)
   settle(turn)
+  if (!state.hasWalked && !isWalking(state)) tellAll(turn)
   setWake(turn)
   return turn.effects
 }
@@ -47,6 +48,16 @@ function begin(turn: Turn) {
     state.deferred.delete(sha256)
     effects.push({ do: 'forget delete', sha256 })
   }
+}
+
+const isWalking = ({ manifests }: Switchboard): boolean => manifests.values().some(({ is }) => is === 'being read')
+
+/** What a manifest names is wanted too, so that before this nobody may conclude from what is not there. */
+function tellAll(turn: Turn) {
+  const { state, effects } = turn
+  state.hasWalked = true
+  for (const key of state.blobs.keys()) state.dirty.blob.add(key)
+  settle(turn)
   effects.push({ do: 'complete', topics: ownTopics })
 }
 

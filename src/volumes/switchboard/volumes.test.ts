@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { defaultSettings } from '../../content/default-settings.ts'
 import type { VolumeConfig } from '../../content/messages.ts'
-import { defaultSettings } from '../../content/settings.ts'
 import {
   aContent,
   addBlob,
@@ -357,6 +357,20 @@ describe('collecting', () => {
     world.pass(1)
     world.settle()
     expect([world.verified.size, world.disk.deferred.size]).toEqual([0, 0])
+  })
+
+  it('leaves what a manifest names alone until the manifest is read, long after the deadline too', () => {
+    const world = setUp()
+    world.request(aContent('app', aRef({ name: 'app', sha256: shaOf('index app') })))
+    world.settle()
+    world.pass(5 * hour)
+    const before = world.log.length
+    world.crashManager()
+    world.settle()
+    const expired = world.log
+      .slice(before)
+      .filter(effect => effect.do === 'publish' && effect.topic === 'verifyConfig' && effect.value.expired)
+    expect(expired).toEqual([])
   })
 
   it('takes what is of no use when it is asked to', () => {

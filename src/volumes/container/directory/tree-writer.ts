@@ -7,8 +7,9 @@ import { constants } from 'node:fs'
 import { posix } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type { SymbolicLink } from '../../../content/process/calls.ts'
+import { checkText, partsOf } from '../../../lib/archive/entry-name.ts'
 import type { ArchiveLimits } from '../../../lib/archive/limits.ts'
-import { hardlinkMissing, nameInvalid, tooDeep, tooMany } from '../../../lib/archive/refusals.ts'
+import { hardlinkMissing, tooDeep, tooMany } from '../../../lib/archive/refusals.ts'
 import { removeIfThere } from '../../../lib/durable.ts'
 import { isErrno, unreachable } from '../../../lib/errors.ts'
 import type { Files } from '../../../lib/files.ts'
@@ -140,7 +141,7 @@ export function treeWriter({ files, directory: root, limits, asRoot, makeLinks }
     links.get(parent)!.set(posix.basename(path), link)
   }
   const linkFile = (path: string, target: string) => {
-    const parts = partsOf(target)
+    const parts = partsOf(target, outside)
     const existing = posix.join(realPath(parts.slice(0, -1)), parts.at(-1) ?? '')
     const link = linkAt(existing)
     if (existing === path || existing.startsWith(`${path}/`)) throw hardlinkMissing(current, target)
@@ -155,7 +156,7 @@ export function treeWriter({ files, directory: root, limits, asRoot, makeLinks }
     current = name
     if (++entries > limits.entries) throw tooMany(name, limits.entries)
     extended += entry.extended
-    const parts = partsOf(name)
+    const parts = partsOf(name, outside)
     if (parts.length > limits.depth) throw tooDeep(name, limits.depth)
     const last = parts.pop()
     if (last === undefined) {
@@ -245,23 +246,3 @@ export function treeWriter({ files, directory: root, limits, asRoot, makeLinks }
 }
 
 const parentOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf('/')))
-
-const longestPart = 255
-const longestPath = 2048
-
-/** `./a//b/` is a/b; an absolute name and one that goes up is refused, not repaired. */
-function partsOf(name: string): string[] {
-  checkText(name, name)
-  const parts = name.split('/').filter(part => part !== '' && part !== '.')
-  if (name.startsWith('/') || parts.includes('..')) throw outside(name)
-  if (Buffer.byteLength(name) > longestPath || parts.some(part => Buffer.byteLength(part) > longestPart))
-    throw nameInvalid(name, 'has a name that is too long')
-  return parts
-}
-
-/** A name that is not UTF-8 arrives with replacement characters, and would be another name on disk. */
-function checkText(entry: string, text: string) {
-  if (text === '') throw nameInvalid(entry, 'has an empty name or link text')
-  if (text.includes('\0')) throw nameInvalid(entry, 'has a NUL in its name or link text')
-  if (text.includes('\ufffd')) throw nameInvalid(entry, 'has a name or link text that is not UTF-8')
-}

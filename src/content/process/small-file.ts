@@ -2,20 +2,23 @@
 import { constants } from 'node:fs'
 import { join } from 'node:path'
 import { removeIfThere } from '../../lib/durable.ts'
-import { halfMadeNameOf } from './names.ts'
-import type { Tools } from './tools.ts'
+import { halfMadeName } from '../half-made.ts'
+import type { ProcessContext } from './context.ts'
 
 export interface SmallFile {
+  /** Exists. */
   readonly directory: string
   readonly name: string
   readonly text: string
   readonly mode: number
 }
 
-type Writing = Pick<Tools, 'files' | 'durability' | 'random'>
+type Writing = Pick<ProcessContext, 'files' | 'durability' | 'random'>
 
-export async function writeFile({ files, durability, random }: Writing, { directory, name, text, mode }: SmallFile) {
-  const temporary = halfMadeNameOf(name, random)
+/** On disk when it resolves. */
+export async function writeSmallFile({ files, durability, random }: Writing, file: SmallFile): Promise<void> {
+  const { directory, name, text, mode } = file
+  const temporary = halfMadeName(name, random)
   const path = join(directory, temporary)
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
   const fd = files.open(path, flags, mode)
