@@ -50,6 +50,28 @@ describe('the first ten minutes of README.md', () => {
       outcomes[index]![1](stdout)
     }
   })
+
+  const contentOutcomes: readonly [string, (said: string) => void][] = [
+    ['head', () => {}],
+    ['bin/cairn content pull', said => expect(said).toContain('disk.raw is verified: 1 blob, 5.0 MB.')],
+    ['bin/cairn content status', said => expect(said).toMatch(/verifier +running +no network \(tried: /)],
+    ['bin/cairn volume create data', said => expect(said).toContain('data is ready: a read/write raw disk.')],
+    ['bin/cairn volume create scratch', said => expect(said).toContain('0 B on disk')],
+    ['bin/cairn volume list', said => expect(said).toMatch(/● data[\s\S]*● scratch/)],
+    ['bin/cairn volume rm', () => expect(readdirSync(join(directory, 'try/cairn/volumes'))).not.toContain('data')],
+  ]
+
+  it('go on with content and volumes as the page says', async () => {
+    const commands = shellCommands(sectionOf(read('README.md'), 'Content and volumes'))
+    expect(commands).toHaveLength(contentOutcomes.length)
+    for (const [index, command] of commands.entries()) {
+      const [beginning, check] = contentOutcomes[index]!
+      expect(command.startsWith(beginning), command).toBe(true)
+      const { code, stdout, stderr } = await run(['bash', '-e', '-c', command], { cwd: directory })
+      expect(code, `${command}\n${stderr}`).toBe(0)
+      check(stdout)
+    }
+  })
 })
 
 describe('links', () => {
