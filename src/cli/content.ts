@@ -22,7 +22,13 @@ export const contentOptions = {
 export const trustOptions = {
   digest: text('--digest D', 'sha256 of the root: nothing else is accepted'),
   keys: list(text('--key FILE', 'a public key in PEM whose signature counts; may be given again', 'file')),
-  policy: choice('--policy POLICY', 'what a signature means; default none, with --key required', [
+  signature: text('--signature FILE', 'a signature of the digest, in base64, that came by another way', 'file'),
+  chain: text(
+    '--chain FILE',
+    'certificates of who signed, in PEM, the signer’s first; their root is in content/trust',
+    'file',
+  ),
+  policy: choice('--policy POLICY', 'what a signature means; default none, with a key or a signature required', [
     'none',
     'optional',
     'required',
@@ -42,17 +48,26 @@ export function contentOptionsOf(
 }
 
 /** Null when nothing was said about trust. */
-export function trustOf({ keys = [], policy }: Values<typeof trustOptions>): Trust | null {
-  if (keys.length === 0 && policy === undefined) return null
-  return { policy: policy ?? 'required', keys: keys.map(readKey), certificates: [] }
+export function trustOf({ keys = [], signature, chain, policy }: Values<typeof trustOptions>): Trust | null {
+  if (keys.length === 0 && signature === undefined && chain === undefined && policy === undefined) return null
+  return {
+    policy: policy ?? 'required',
+    keys: keys.map(file => textOf('--key', file)),
+    certificates: [],
+    ...(signature !== undefined && { signature: textOf('--signature', signature).trim() }),
+    ...(chain !== undefined && { chain: certificatesIn(textOf('--chain', chain)) }),
+  }
 }
 
-function readKey(path: string): string {
+const certificatesIn = (text: string): string[] =>
+  text.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? []
+
+function textOf(flag: string, path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
     throw new ProblemsError([
-      { code: 'input.unreadable', path: '--key', reason: `cannot read ${path}: ${messageOf(error)}` },
+      { code: 'input.unreadable', path: flag, reason: `cannot read ${path}: ${messageOf(error)}` },
     ])
   }
 }

@@ -42,12 +42,19 @@ export const volumeCreate = command({
     const { createVolume } = await import('../../volumes/node.ts')
     const { digestOf } = await import('../content-values.ts')
     const { printVolume } = await import('../views/volume.ts')
-    const { userData, metaData, networkConfig, digest, keys: _keys, policy: _policy, ...rest } = values
+    const { name, from, size, kind, format, readOnly, fileSystem } = values
+    const { userData, metaData, networkConfig, digest } = values
     const read = async (file: string) => (await readInput(file, session.terminal)).text
     const trust = trustOf(values)
     const report = await createVolume(
       {
-        ...rest,
+        name,
+        from,
+        ...(size !== undefined && { size }),
+        ...(kind && { kind }),
+        ...(format && { format }),
+        ...(readOnly && { readOnly }),
+        ...(fileSystem && { fileSystem }),
         ...(digest !== undefined && { sha256: digestOf(digest) }),
         ...(trust && { trust }),
         ...(userData !== undefined && {
