@@ -2,7 +2,7 @@
 
 import { failIfHopeless } from '../content/ask.ts'
 import type { VolumeConfig, VolumeStatus } from '../content/messages.ts'
-import { type ContentAccess, type ContentOptions, withContent } from '../content/node.ts'
+import { type ContentAccess, type ContentOptions, hasSecret, withContent, withoutSecret } from '../content/node.ts'
 import { waitFor } from '../content/pubsub/wait-for.ts'
 import { reached } from '../content/state.ts'
 import { ProblemsError, RefusedError } from '../lib/errors.ts'
@@ -51,13 +51,22 @@ export const removeVolume = (id: string, options: ContentOptions & { allowDataLo
     return status
   })
 
+/** What is secret in the config is kept nowhere; once the volume is there, it needs no more than its digest. */
 async function make(access: ContentAccess, config: VolumeConfig): Promise<VolumeStatus> {
+  const { peer } = access
+  const { content } = config
   const key = keyOf(config)
-  access.peer.publish('volumeConfig', key, config, { keep: true })
+  const isSecret = content !== undefined && hasSecret(content)
+  peer.publish('volumeConfig', key, config, { keep: !isSecret })
   try {
-    return await followVolume(access, key)
+    const status = await followVolume(access, key)
+    if (isSecret) {
+      const shown = { ...config, content: withoutSecret(content, status.content ?? content) }
+      peer.publish('volumeConfig', key, shown, { keep: true })
+    }
+    return status
   } catch (error) {
-    access.peer.retract('volumeConfig', key)
+    peer.retract('volumeConfig', key)
     throw error
   }
 }

@@ -18,7 +18,7 @@ export async function runContentProcess(name: string): Promise<void> {
           import('../content/verifier/verifier.ts'),
           import('../content/signature/judge.ts'),
         ])
-        await startVerifier(context, judgeSignature)
+        await startVerifier(context, judgeSignature, { downloaderUid: context.downloaderUid })
       })
     case 'manager':
       return runProcess(name, async context => {

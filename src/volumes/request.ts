@@ -37,6 +37,7 @@ export function volumeConfigOf(
   if (!volumeNamePattern.test(name)) problems.push(nameInvalid(name))
   if (origin === 'blank' && size === 0 && kind === 'disk') problems.push(sizeRequired())
   if (origin === 'cloud-init' && !cloudInit) problems.push(userDataMissing())
+  if (cloudInit) problems.push(...tooLong(cloudInit))
   if (origin !== 'cloud-init' && cloudInit) problems.push(unused('--user-data', 'a cloud-init volume'))
   if (origin !== 'blank' && fileSystem) problems.push(unused('--file-system', 'a blank volume'))
   if (/^(nfs|iscsi|rbd|ceph|smb):/.test(from)) problems.push(originUnsupported(from))
@@ -90,6 +91,27 @@ const userDataMissing = (): Problem => ({
   reason: 'a cloud-init volume needs user data',
   hint: 'Give the file: --user-data user-data.yaml',
 })
+
+const mib = 2 ** 20
+/** All of a request has to fit into one message, where text needs more bytes than in its file. */
+const mostTogether = 16 * mib - 64 * 1024
+
+function tooLong(cloudInit: NonNullable<VolumeConfig['cloudInit']>): Problem[] {
+  const { metaData = '', networkConfig = '' } = cloudInit
+  const limits: [flag: string, bytes: number, most: number][] = [
+    ['--meta-data', Buffer.byteLength(metaData), mib],
+    ['--network-config', Buffer.byteLength(networkConfig), mib],
+    ['--user-data', Buffer.byteLength(JSON.stringify(cloudInit)), mostTogether],
+  ]
+  return limits
+    .filter(([, bytes, most]) => bytes > most)
+    .map(([path, bytes, most]) => ({
+      code: 'value.too-long',
+      path,
+      reason: `there are ${bytes} bytes, and at most ${most} are taken`,
+      hint: 'Lines with #include and an address let the machine fetch the rest.',
+    }))
+}
 
 const unused = (flag: string, what: string): Problem => ({
   code: 'usage.unused',

@@ -39,6 +39,6 @@ async function build(): Promise<Bundle> {
     await runOrThrow([process.execPath, join(project, 'scripts/build.ts'), dist], { cwd: project })
     return readdirSync(dist).map(name => ({ name, bytes: readFileSync(join(dist, name)) }))
   } finally {
-    rmSync(dist, { recursive: true })
+    rmSync(dist, { recursive: true, force: true })
   }
 }

@@ -176,6 +176,7 @@ async function receive(fetch: Fetch, source: Source, host: string | null) {
       const behind = file.append(bytes)
       fetch.onProgress(file.size, file.total)
       if (behind) await behind
+      opened.letGo?.(chunk)
     }
   } finally {
     opened.close()

@@ -377,6 +377,10 @@ describe('trying again', () => {
     rig.want('b', configFor({ base, content: small, urls: ['http://one/b'] }))
     rig.want('c', configFor({ base, content: small, urls: ['http://two/c'] }))
     await rig.reach('c', isDownloaded)
+    expect((await rig.reach('b', hasError)).error).toMatchObject({
+      code: 'content.host-busy',
+      retryAt: '2026-01-01T01:00:00.000Z',
+    })
     await rig.clock.step(3_599_999)
     expect(origins.requests).toHaveLength(2)
     await rig.clock.step(1)

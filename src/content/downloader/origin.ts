@@ -27,6 +27,8 @@ export interface Opened {
   readonly contentType: string | null
   /** Fails with an OriginFailure; read it to its end or call close. */
   readonly body: AsyncIterable<Buffer>
+  /** Nobody has any use for this chunk of the body any more. */
+  letGo?(chunk: Buffer): void
   close(): void
 }
 

@@ -7,7 +7,8 @@ export interface FakePeer extends Peer {
   /** As another process would publish or retract it. */
   set<T extends TopicName>(topic: T, key: string, value: Message<T>): void
   remove(topic: TopicName, key: string): void
-  setComplete(topic: TopicName): void
+  /** Beside the last value of it, when there is one: both come in one batch. */
+  setComplete<T extends TopicName>(topic: T, last?: readonly [key: string, value: Message<T>]): void
   /** The last value that the process published. */
   said<T extends TopicName>(topic: T, key: string): Message<T> | undefined
   /** All that it ever said of a key, in order; undefined is a retraction. */
@@ -63,9 +64,10 @@ export function fakePeer(): FakePeer {
       mapOf(topic).delete(key)
       tell([{ topic, key }])
     },
-    setComplete(topic) {
+    setComplete(topic, last) {
       complete.add(topic)
-      tell([])
+      if (last) mapOf(topic).set(last[0], topics[topic].schema.parse(last[1]))
+      tell(last ? [{ topic, key: last[0] }] : [])
     },
     said: ((topic, key) => historyOf(topic, key).at(-1)) as FakePeer['said'],
     history: historyOf as FakePeer['history'],

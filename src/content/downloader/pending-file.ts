@@ -7,6 +7,7 @@ import { basename, dirname } from 'node:path'
 import { promisify } from 'node:util'
 import { removeIfThere } from '../../lib/durable.ts'
 import type { Files } from '../../lib/files.ts'
+import { letGo } from '../let-go.ts'
 import type { Sha256 } from '../messages.ts'
 import type { ProcessContext } from '../process/context.ts'
 import { onDisk } from './disk-failure.ts'
@@ -21,7 +22,7 @@ export interface PendingFile {
   readonly validator: string | null
   /** What the source said of the object whose bytes follow. */
   describe(object: { total: number | null; validator: string | null }): void
-  /** A promise means: wait, the disk is behind. */
+  /** A promise means: wait, the disk is behind; until then the bytes are still read. */
   append(bytes: Buffer): Promise<void> | undefined
   /** Forgets all bytes. */
   restart(): Promise<void>
@@ -39,7 +40,7 @@ const step = window / 4
 
 // The data itself goes past `Files`: what waits for the disk would stop the sockets of all downloads.
 const readAt = promisify(fs.read)
-const writeAt = promisify(fs.writev)
+const writeAt = promisify(fs.write)
 const truncate = promisify(fs.ftruncate)
 
 export async function openPending(
@@ -61,8 +62,10 @@ export async function openPending(
   let durable = size
   let recorded = size
   let settled = size
-  let gathered: Buffer[] = []
-  let gatheredBytes = 0
+  /** What is received goes into the one while the other is written. Their memory is used again and again. */
+  let current = Buffer.allocUnsafeSlow(block)
+  let other = Buffer.allocUnsafeSlow(block)
+  let gathered = 0
   let writing: Promise<void> | null = null
   let syncing: Promise<void> | null = null
   let recording = Promise.resolve()
@@ -82,13 +85,19 @@ export async function openPending(
     })
     return recording
   }
+  /** Returns the bytes for which there is no room yet. */
+  const gather = (bytes: Buffer): Buffer => {
+    const count = bytes.copy(current, gathered)
+    gathered += count
+    return bytes.subarray(count)
+  }
   const write = () => {
-    const blocks = gathered
-    gathered = []
-    gatheredBytes = 0
-    writing = writeAll(fd, blocks, written)
-      .then(count => {
-        written += count
+    const bytes = current.subarray(0, gathered)
+    ;[current, other] = [other, current]
+    gathered = 0
+    writing = writeAll(fd, bytes, written)
+      .then(() => {
+        written += bytes.length
         if (written - durable >= step && !isCovered()) syncing ??= sync()
       })
       .catch(error => {
@@ -116,16 +125,18 @@ export async function openPending(
   }
   const flush = async () => {
     await writing
-    if (gatheredBytes > 0) write()
+    if (gathered > 0) write()
     await writing
     check()
   }
   /** The disk catches up: one block is being written, and no more than the window is unsafe. */
-  const catchUp = () =>
+  const catchUp = (rest: Buffer) =>
     onDisk(async () => {
-      await writing
-      check()
-      write()
+      for (let left = rest; gathered === block; left = gather(left)) {
+        await writing
+        check()
+        write()
+      }
       while (size - settled > window && !isCovered()) {
         syncing ??= sync()
         await syncing
@@ -147,11 +158,10 @@ export async function openPending(
       validator = object.validator && object.validator.length <= longestValidator ? object.validator : null
     },
     append(bytes) {
-      gathered.push(bytes)
-      gatheredBytes += bytes.length
       size += bytes.length
       hash?.update(bytes)
-      return gatheredBytes < block ? undefined : catchUp()
+      const rest = gather(bytes)
+      return gathered < block ? undefined : catchUp(rest)
     },
     restart: () =>
       onDisk(async () => {
@@ -160,8 +170,7 @@ export async function openPending(
         check()
         removeIfThere(files, recordOf(target))
         await truncate(fd, 0)
-        gathered = []
-        size = written = durable = recorded = settled = gatheredBytes = 0
+        size = written = durable = recorded = settled = gathered = 0
         total = promised
         validator = null
         if (hash) hash = createHash('sha256')
@@ -188,6 +197,8 @@ export async function openPending(
         await writing
         if (!isFinished) await syncing
         files.close(fd)
+        letGo(current)
+        letGo(other)
       }
     },
   }
@@ -223,23 +234,7 @@ async function hashUpTo(fd: number, size: number): Promise<Hash> {
   return hash
 }
 
-async function writeAll(fd: number, blocks: Buffer[], position: number): Promise<number> {
-  let left = blocks
-  let at = position
-  while (left.length > 0) {
-    const { bytesWritten } = await writeAt(fd, left, at)
-    at += bytesWritten
-    left = after(left, bytesWritten)
-  }
-  return at - position
-}
-
-/** The bytes behind the first `count`. */
-function after(blocks: readonly Buffer[], count: number): Buffer[] {
-  let skip = count
-  return blocks.flatMap(bytes => {
-    const rest = bytes.subarray(Math.min(skip, bytes.length))
-    skip -= bytes.length - rest.length
-    return rest.length > 0 ? [rest] : []
-  })
+async function writeAll(fd: number, bytes: Buffer, position: number): Promise<void> {
+  for (let at = 0; at < bytes.length; )
+    at += (await writeAt(fd, bytes, at, bytes.length - at, position + at)).bytesWritten
 }

@@ -20,7 +20,7 @@ const entry = (change: Partial<DownloadEntry> = {}): DownloadEntry => ({
   config: config(),
   is: 'open',
   expired: false,
-  held: false,
+  held: null,
   job: null,
   wait: null,
   ...change,
@@ -53,6 +53,7 @@ const planOne = (wanted: DownloadConfig | null, known: DownloadEntry | null, cha
   })
 
 const local = { sources: [{ kind: 'file' as const, path: '/x' }] }
+const tooCostly = { why: 'link too costly', until: null } as const
 const costly = { settings: { atOnce: 4, perHost: 3, linkCost: 2, maxCost: 1 } }
 
 describe('what is done next', () => {
@@ -122,6 +123,20 @@ describe('what is done next', () => {
       {},
       [{ do: 'cancel', key: 'a', why: 'changed' }],
     ],
+    [
+      'there are more sources while it runs',
+      config({ refs: 2, sources: [...local.sources, ...config().sources] }),
+      entry({ job: job() }),
+      {},
+      [{ do: 'note', key: 'a' }],
+    ],
+    [
+      'there are more sources while it pauses',
+      config({ sources: [...local.sources, ...config().sources] }),
+      entry({ job: job({ isPausing: true }) }),
+      {},
+      [{ do: 'cancel', key: 'a', why: 'changed' }],
+    ],
     ['only refs rise while it runs', config({ refs: 2 }), entry({ job: job() }), {}, [{ do: 'note', key: 'a' }]],
     [
       'the target changes',
@@ -168,12 +183,12 @@ describe('what is done next', () => {
       costly,
       [{ do: 'cancel', key: 'a', why: 'link too costly' }],
     ],
-    ['the link is too costly', config(), entry(), costly, [{ do: 'hold', key: 'a', why: 'link too costly' }]],
-    ['that was told already', config(), entry({ held: true }), costly, []],
+    ['the link is too costly', config(), entry(), costly, [{ do: 'hold', key: 'a', hold: tooCostly }]],
+    ['that was told already', config(), entry({ held: tooCostly }), costly, []],
     [
       'the link is cheap again',
       config(),
-      entry({ held: true }),
+      entry({ held: tooCostly }),
       {},
       [
         { do: 'release', key: 'a' },
@@ -187,7 +202,20 @@ describe('what is done next', () => {
       costly,
       [{ do: 'start', key: 'a', host: null }],
     ],
-    ['its only host asked for a pause', config(), entry(), { heldUntil: () => 3000 }, []],
+    [
+      'its only host asked for a pause',
+      config(),
+      entry(),
+      { heldUntil: () => 3000 },
+      [{ do: 'hold', key: 'a', hold: { why: 'hosts asked to wait', until: 3000 } }],
+    ],
+    [
+      'that was told already, too',
+      config(),
+      entry({ held: { why: 'hosts asked to wait', until: 3000 } }),
+      { heldUntil: () => 3000 },
+      [],
+    ],
   ])('when %s', (_, wanted, known, change, actions) => {
     expect(planOne(wanted, known, change).actions).toEqual(actions)
   })

@@ -132,7 +132,8 @@ function nextOfRunning(view: DownloadsView, key: string, entry: DownloadEntry, j
   if (!config) return view.complete ? cancel('config gone') : null
   if (config.refs === 0) return cancel('let go')
   if (config.attempt > entry.config.attempt) return cancel('new attempt')
-  if (!same(recipeOf(config), recipeOf(entry.config))) return cancel('changed')
+  if (!same(recipeOf(config), recipeOf(entry.config)) && !(hasMoreSources(config, entry.config) && !job.isPausing))
+    return cancel('changed')
   if (isTooCostly(view, config)) return cancel('link too costly')
   if (job.isPausing && job.credentials !== view.credentials) return cancel('new credentials')
   return same(config, entry.config) ? null : { do: 'note', key }
@@ -159,18 +160,21 @@ function planStarts(view: DownloadsView, ready: readonly string[]) {
       continue
     }
     if (isTooCostly(view, config)) {
-      if (!held) starts.push({ do: 'hold', key, why: 'link too costly' })
+      hold(key, { why: 'link too costly', until: null })
       continue
     }
-    if (held) starts.push({ do: 'release', key })
+    if (held?.why === 'link too costly') starts.push({ do: 'release', key })
     // Whoever ends asks again; so far none of the others can start.
     if (hosts.length >= settings.atOnce) continue
     const asked = hostsOf(config)
     const host = asked.find(one => heldUntil(one) === 0)
     if (host === undefined) {
-      times.push(Math.min(...asked.map(heldUntil)))
+      const until = Math.min(...asked.map(heldUntil))
+      times.push(until)
+      hold(key, { why: 'hosts asked to wait', until })
       continue
     }
+    if (held?.why === 'hosts asked to wait') starts.push({ do: 'release', key })
     if (host !== null && hosts.filter(one => one === host).length >= settings.perHost) continue
     hosts.push(host)
     starts.push({ do: 'start', key, host })
@@ -185,6 +189,13 @@ const isTooCostly = ({ settings, hostsOf }: DownloadsView, config: DownloadConfi
 /** What a running job goes by. */
 function recipeOf({ sha256, as, mediaType, sources, target, size, limit }: DownloadConfig) {
   return { sha256, as, mediaType, sources, target, size, limit }
+}
+
+/** And nothing else: somebody else wants the same bytes, and one who is fetching them goes on. */
+function hasMoreSources(config: DownloadConfig, before: DownloadConfig): boolean {
+  const { sources } = config
+  const isThere = (one: DownloadConfig['sources'][number]) => sources.some(other => same(one, other))
+  return before.sources.every(isThere) && same(recipeOf({ ...config, sources: before.sources }), recipeOf(before))
 }
 
 const same = (one: Parameters<typeof canonicalJson>[0], other: Parameters<typeof canonicalJson>[0]): boolean =>

@@ -7,6 +7,8 @@ export type ResolveAction =
   | { readonly do: 'take'; readonly key: string; readonly why: 'new' | 'asked again' }
   | { readonly do: 'cancel'; readonly key: string; readonly why: 'config gone' | 'asked again' }
   | { readonly do: 'forget'; readonly key: string }
+  /** Infinite: the link is too costly. */
+  | { readonly do: 'hold'; readonly key: string; readonly until: number }
   | { readonly do: 'start'; readonly key: string }
 
 export interface ResolveEntry {
@@ -14,6 +16,8 @@ export interface ResolveEntry {
   readonly isAnswered: boolean
   readonly job: { readonly isCancelled: boolean } | null
   readonly wait: Wait | null
+  /** Until when it was told that it is held; 0 when it was not. */
+  readonly heldUntil: number
 }
 
 export interface ResolvesView {
@@ -51,8 +55,10 @@ export function planResolves(view: ResolvesView): ResolvePlan {
       actions.push({ do: 'take', key, why: entry ? 'asked again' : 'new' })
     } else if (!entry.isAnswered) {
       const waits = entry.wait?.credentials === credentials ? (entry.wait.until ?? Number.POSITIVE_INFINITY) : 0
-      const until = Math.max(waits, view.heldUntil(config))
-      if (until > now) times.push(until)
+      const held = view.heldUntil(config)
+      const until = Math.max(waits, held)
+      if (held > waits && held !== entry.heldUntil) actions.push({ do: 'hold', key, until: held })
+      else if (until > now) times.push(until)
       else if (running++ < atOnce) actions.push({ do: 'start', key })
     }
   }

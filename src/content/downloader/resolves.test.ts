@@ -15,6 +15,7 @@ const entry = (change: Partial<ResolveEntry> = {}): ResolveEntry => ({
   isAnswered: false,
   job: null,
   wait: null,
+  heldUntil: 0,
   ...change,
 })
 
@@ -53,7 +54,14 @@ describe('what is asked next', () => {
       {},
       [{ do: 'start', key: 'q' }],
     ],
-    ['its host asked for a pause', question(), entry(), { heldUntil: () => 2000 }, []],
+    [
+      'its host asked for a pause',
+      question(),
+      entry(),
+      { heldUntil: () => 2000 },
+      [{ do: 'hold', key: 'q', until: 2000 }],
+    ],
+    ['that was told already', question(), entry({ heldUntil: 2000 }), { heldUntil: () => 2000 }, []],
   ])('when %s', (_, wanted, known, change, actions) => {
     expect(plan(wanted, known, change).actions).toEqual(actions)
   })
@@ -151,6 +159,7 @@ describe('resolving', () => {
     rig.peer.set('downloadSettings', '', settingsOf({ datastores: [{ host: 'one' }], linkCost: 1 }))
     await rig.clock.step(86_400_000)
     expect(origins.resolved).toHaveLength(1)
+    expect(said()?.error).toMatchObject({ code: 'content.link-too-costly' })
     rig.peer.set('downloadSettings', '', settingsOf({ datastores: [{ host: 'one' }] }))
     await until(() => said()?.found?.length === 1)
   })

@@ -1,7 +1,7 @@
 // Carries out what plan-resolves.ts decides: asks the sources and publishes what they say.
 import { messageOf, unreachable } from '../../lib/errors.ts'
 import { redact } from '../../lib/redact.ts'
-import { contentError } from '../content-error.ts'
+import { contentError, type Failure } from '../content-error.ts'
 import type { ResolveConfig, ResolveStatus } from '../messages.ts'
 import type { ProcessContext } from '../process/context.ts'
 import { innerDelayMs, innerTries, longestInnerMs, outerDelayMs } from './backoff.ts'
@@ -26,6 +26,7 @@ interface Job {
 interface Entry extends ResolveEntry {
   job: Job | null
   wait: Wait | null
+  heldUntil: number
   isAnswered: boolean
   fails: number
   failingSince: Date | null
@@ -84,13 +85,33 @@ export function createResolves(
     peer.publish('resolveStatus', key, { counter: entry.counter, found: null, error })
   }
 
+  const hold = (key: string, config: ResolveConfig, entry: Entry, until: number) => {
+    const now = clock.now()
+    entry.heldUntil = until
+    const isBusy = Number.isFinite(until)
+    const failure: Failure = isBusy
+      ? { code: 'content.host-busy', text: `${origins.hostOf(config.source)} asked to be left alone for a while` }
+      : { code: 'content.link-too-costly', text: 'the link costs more than may be spent' }
+    const retryAt = isBusy && { retryAt: new Date(now.getTime() + until - clock.monotonicMs()) }
+    const error = contentError('downloader', failure, { since: now, now, ...retryAt })
+    peer.publish('resolveStatus', key, { counter: entry.counter, found: null, error: { ...error, severity: 'notice' } })
+  }
+
   const perform = (action: ResolveAction) => {
     const { key } = action
     const entry = entries.get(key)
     switch (action.do) {
       case 'take': {
         const { counter } = configs.get(key)!
-        entries.set(key, { counter, isAnswered: false, job: null, wait: null, fails: 0, failingSince: null })
+        entries.set(key, {
+          counter,
+          isAnswered: false,
+          job: null,
+          wait: null,
+          heldUntil: 0,
+          fails: 0,
+          failingSince: null,
+        })
         return peer.publish('resolveStatus', key, { counter, found: null })
       }
       case 'cancel':
@@ -100,6 +121,8 @@ export function createResolves(
       case 'forget':
         entries.delete(key)
         return peer.retract('resolveStatus', key)
+      case 'hold':
+        return hold(key, configs.get(key)!, entry!, action.until)
       case 'start':
         return start(key, configs.get(key)!, entry!)
       default:

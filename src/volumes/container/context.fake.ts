@@ -5,7 +5,8 @@ import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { contentLayoutOf } from '../../content/layout.ts'
-import type { ManagerContext, Mount } from '../../content/process/calls.ts'
+import type { ManagerContext } from '../../content/process/calls.ts'
+import { mountAll, unmountAll } from '../../content/supervisor/volume-calls.ts'
 import { realClock } from '../../lib/clock.ts'
 import { type Files, realFiles } from '../../lib/files.ts'
 import { findProgram, run } from '../../lib/run.ts'
@@ -46,10 +47,9 @@ export function runtimeContext({ files = realFiles, bootId, connect }: FakeOptio
     },
     calls: {
       mkfs: () => Promise.reject(new Error('a container has no file system to make')),
-      mount: (mounts, target) => mountAll(mounts, target),
-      unmount: async target => {
-        while (isMounted(target)) await must('umount', [target])
-      },
+      mount: (mounts, target) =>
+        mountAll(layout.volumes, { mounts: mounts.map(mount => ({ ...mount, options: [...mount.options] })), target }),
+      unmount: target => unmountAll(layout.volumes, { target }),
       symlink: async links => {
         for (const { path, text } of links) symlinkSync(text, path)
       },
@@ -63,19 +63,6 @@ export function runtimeContext({ files = realFiles, bootId, connect }: FakeOptio
       rmSync(base, { recursive: true, force: true })
     },
   }
-}
-
-async function mountAll(mounts: readonly Mount[], target: string) {
-  for (const { type, source, options } of mounts) {
-    const bind = options.some(option => option === 'bind' || option === 'rbind')
-    await must('mount', [...(bind ? [] : ['-t', type]), '-o', options.join(','), source, target])
-  }
-}
-
-/** The names of our volumes have nothing in them that the kernel would escape. */
-function isMounted(target: string): boolean {
-  const mounts = realFiles.readFile('/proc/self/mountinfo').toString('utf8')
-  return mounts.split('\n').some(line => line.split(' ')[4] === target)
 }
 
 async function must(program: string, args: readonly string[]) {

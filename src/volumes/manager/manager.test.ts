@@ -100,6 +100,15 @@ function verify(peer: ReturnType<typeof fakePeer>, bytes: string, mediaType: str
   return sha256
 }
 
+const listening = (peer: ReturnType<typeof fakePeer>) =>
+  new Promise<void>(done => {
+    const { onChange } = peer
+    peer.onChange = listener => {
+      done()
+      return onChange(listener)
+    }
+  })
+
 describe('the manager', () => {
   it('makes a volume with its record, finds it again after a restart, and destroys it when it is withdrawn', async () => {
     const first = start()
@@ -121,6 +130,20 @@ describe('the manager', () => {
     await until(() => readdirSync(join(base, 'volumes')).join() === 'records')
     await until(() => second.peer.said('volumeStatus', key) === undefined)
     expect(readdirSync(join(base, 'volumes/records'))).toEqual([])
+  })
+
+  it('asks for nothing that the verifier names in the same breath in which it says that this is all', async () => {
+    const { peer } = start()
+    await listening(peer)
+    const sha256 = sha256Hex('disk') as Sha256
+    const size = 4
+    const path = join(base, 'content/verified', sha256)
+    peer.set('contentConfig', 'images/disk', aContent('disk', aFileRef('https://files.example/disk.raw', { sha256 })))
+    for (const topic of ['contentConfig', 'volumeConfig'] as const) peer.setComplete(topic)
+    const status = { state: 'verified', mediaType: 'application/octet-stream', attempt: 0, expired: false } as const
+    peer.setComplete('verifyStatus', [sha256, { ...status, path, size, currentSize: size }])
+    await until(() => peer.said('contentStatus', 'images/disk')?.state === 'verified')
+    expect(peer.history('downloadConfig', sha256)).toEqual([])
   })
 
   it('removes what is half-made, tells of names it does not know, and leaves those alone', async () => {

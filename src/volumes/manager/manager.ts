@@ -83,12 +83,12 @@ export async function startManager(context: ManagerContext, parts: ManagerParts)
 /** From the mirror, whole, and then whatever changes. */
 function hear(peer: Peer, tell: (news: News) => void) {
   let complete = new Set<TopicName>()
-  const tellComplete = () => {
-    const now = new Set<TopicName>(heardTopics.filter(topic => peer.isComplete(topic)))
-    if (now.size === complete.size && [...now].every(topic => complete.has(topic))) return
+  const tellComplete = (now: Set<TopicName>) => {
+    if (now.size === complete.size && now.isSubsetOf(complete)) return
     complete = now
     tell({ on: 'complete', topics: now })
   }
+  const completeNow = () => new Set<TopicName>(heardTopics.filter(topic => peer.isComplete(topic)))
   const tellChanges = (changes: readonly Change[]) => {
     const puts: Put[] = []
     const deletes: Gone[] = []
@@ -101,11 +101,13 @@ function hear(peer: Peer, tell: (news: News) => void) {
     if (puts.length + deletes.length > 0) tell({ on: 'changes', puts, deletes })
   }
   tellChanges(heardTopics.flatMap(topic => [...peer.all(topic).keys()].map(key => ({ topic, key }))))
-  tellComplete()
+  tellComplete(completeNow())
   peer.onChange(changes => {
-    // A set that is not whole any more is known before its gaps are seen.
-    tellComplete()
+    const now = completeNow()
+    // A set that is not whole any more is known before its gaps are seen; one that has become whole, after its last part.
+    tellComplete(complete.intersection(now))
     tellChanges(changes)
+    tellComplete(now)
   })
 }
 

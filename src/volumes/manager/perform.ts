@@ -1,7 +1,6 @@
 // Does what the switchboard says, in its order. Writes to one small file come one after the other; a failure of any of them
 // is told to the switchboard or logged, and ends nothing.
 
-import { join } from 'node:path'
 import { removeIfThere } from '../../lib/durable.ts'
 import { unreachable } from '../../lib/errors.ts'
 import { formatVolumeRecord, recordPath } from '../names.ts'

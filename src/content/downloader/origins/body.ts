@@ -26,7 +26,7 @@ export async function* bytesOf(
     else timer.refresh()
   }, stallMs)
   try {
-    for await (const chunk of answer as AsyncIterable<Buffer>) {
+    for await (const chunk of chunksOf(answer)) {
       received += chunk.length
       if (expected !== null && received > expected) throw tooMuch(url, expected)
       waiting = false
@@ -42,6 +42,51 @@ export async function* bytesOf(
   }
   if (!answer.complete || (expected !== null && received < expected)) throw truncated(url, received, expected)
 }
+
+/** What may wait for its reader. */
+const mostWaiting = 256 * 1024
+
+/** As they came from the connection: Node's own iteration joins those that wait, which copies all of them once more. */
+async function* chunksOf(answer: IncomingMessage): AsyncGenerator<Buffer, void, undefined> {
+  const waiting: Buffer[] = []
+  let bytes = 0
+  let ended = false
+  let failure: Error | null = answer.closed ? closedEarly(answer) : null
+  let wake = () => {}
+  answer.on('data', (chunk: Buffer) => {
+    waiting.push(chunk)
+    bytes += chunk.length
+    if (bytes >= mostWaiting) answer.pause()
+    wake()
+  })
+  answer.on('end', () => {
+    ended = true
+    wake()
+  })
+  answer.on('close', () => {
+    failure = closedEarly(answer)
+    wake()
+  })
+  try {
+    for (;;) {
+      const chunk = waiting.shift()
+      if (chunk) {
+        bytes -= chunk.length
+        if (answer.isPaused() && bytes <= mostWaiting / 2) answer.resume()
+        yield chunk
+      } else if (ended) return
+      else if (failure) throw failure
+      else
+        await new Promise<void>(resolve => {
+          wake = resolve
+        })
+    }
+  } finally {
+    if (!ended) answer.destroy()
+  }
+}
+
+const closedEarly = ({ errored }: IncomingMessage): Error => errored ?? new Error('the connection was closed')
 
 /** All of a short body, for those who have to understand it. */
 export async function readWhole(

@@ -172,6 +172,29 @@ describe('a body', () => {
     expect(sent).toBeLessThan(whole / 2)
   })
 
+  it.each(['of known length', 'in pieces'])('%s keeps its bytes while others come in', async how => {
+    const bodies = ['/a', '/b', '/c'].map(path => Buffer.alloc(3_000_000, `what ${path} holds `))
+    const { url } = await startHttp((request, response) => {
+      const [sent = Buffer.alloc(0)] = bodies.filter(each => each.includes(`${request.url} `))
+      if (how === 'of known length') response.setHeader('content-length', sent.length)
+      for (let at = 0; at < sent.length; at += 100_000) response.write(sent.subarray(at, at + 100_000))
+      response.end()
+    })
+    const origins = testOrigins()
+    const read = async (path: string) => {
+      const source = { kind: 'url', url: `${url}${path}` } as const
+      const opened = await origins.open({ source, as: 'blob', from: 0, signal: never })
+      const chunks: Buffer[] = []
+      for await (const chunk of opened.body) {
+        chunks.push(chunk)
+        await new Promise(later => setTimeout(later, 1))
+      }
+      return Buffer.concat(chunks)
+    }
+    const all = await Promise.all(['/a', '/b', '/c'].map(read))
+    expect(all.map((bytes, index) => bytes.equals(bodies[index]!))).toEqual([true, true, true])
+  })
+
   it('does not stall because its reader takes time', async () => {
     const registry = await start()
     const origins = testOrigins([], shortStallMs)

@@ -1,5 +1,6 @@
 // Opens what an address holds, from a byte on; for registries and for single files alike.
 import type { Clock } from '../../../lib/clock.ts'
+import { letGo } from '../../let-go.ts'
 import type { Opened, OpenRequest } from '../origin.ts'
 import type { AuthenticatedRequest, Authentication } from './authentication.ts'
 import { bytesOf, lengthOf } from './body.ts'
@@ -38,6 +39,7 @@ export async function openHttp(request: OpenRequest, target: Target, web: Web): 
       validator: validatorOf(answer.headers),
       contentType: answer.headers['content-type']?.slice(0, 300) ?? null,
       body: bytesOf(followed, { expected: part.length, stallMs, signal }),
+      letGo,
       close: () => void answer.destroy(),
     }
   } catch (error) {
