@@ -1,5 +1,5 @@
 // npm run bench -- [SUITE…] [--quick] [--only SERIES,…] [--rounds N] [--json] [--write]: runs bench/<suite>/bench.ts and prints what it measured.
-// --quick shows that the benchmark works; --write puts the tables into docs/benchmarks.md.
+// --quick shows that the benchmark works; --write puts the tables into docs/benchmarks.md, in place of those of the same suites.
 import { globSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util'
 import type { Bench } from './lib/bench.ts'
 import { readMachine } from './lib/machine.ts'
 import { removeAll } from './lib/remove.ts'
-import { printReport, type RunReport, type SuiteReport } from './lib/report.ts'
+import { printReport, type RunReport, type SuiteReport, withSuites } from './lib/report.ts'
 
 const here = import.meta.dirname
 const known = globSync('*/bench.ts', { cwd: here }).map(dirname).sort()
@@ -61,9 +61,8 @@ const report: RunReport = {
   suites,
 }
 const text = printReport(report)
-if (values.write)
-  writeFileSync(
-    join(here, '../docs/benchmarks.md'),
-    `<!-- Made by npm run bench -- ${[...positionals, '--write'].join(' ')} -->\n\n# Benchmarks\n\n${text}\n`,
-  )
+if (values.write) {
+  const document = join(here, '../docs/benchmarks.md')
+  writeFileSync(document, withSuites(readFileSync(document, 'utf8'), report))
+}
 console.log(values.json ? JSON.stringify(report, null, 2) : text)

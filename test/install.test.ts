@@ -1,5 +1,14 @@
 // What npm would publish, installed as npm would install it: it runs by itself, and has nothing in it that only tests need.
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -60,6 +69,18 @@ describe('the package that npm makes', () => {
     expect(expected).toContain(plan.stdout)
     expect(await cairn('node', 'apply', '-f', config, '--root', join(base, 'try'), '--json')).toMatchObject({ code: 0 })
     expect(existsSync(join(base, 'try/cairn/current'))).toBe(true)
+  })
+
+  it('fetches with nothing but itself: the content processes are of the same bundle', async () => {
+    writeFileSync(join(base, 'tool'), 'tool\n')
+    const source = { type: 'url', uri: `file://${join(base, 'tool')}` }
+    const config = join(base, 'overlay.json')
+    writeFileSync(config, JSON.stringify({ version: 'v1', packageByNames: { tool: { version: '1', source } } }))
+    const { code, stdout } = await cairn('node', 'prepare', '-f', config, '--root', join(base, 'fetched'), '--json')
+    const said = JSON.parse(stdout) as { packages: { name: string; state: string }[] }
+    expect(code, stdout).toBe(0)
+    const state = said.packages.find(({ name }) => name === 'tool')?.state ?? ''
+    expect(readFileSync(join(base, 'fetched/cairn/states', state, 'bin/tool'), 'utf8')).toBe('tool\n')
   })
 
   it('brings the bundle, the pages and the examples, and neither sources nor tests', () => {

@@ -39,13 +39,27 @@ export interface RunReport {
   readonly suites: readonly SuiteReport[]
 }
 
-export function printReport({ date, cairn, node, machine, quick, suites }: RunReport): string {
+export const printReport = (report: RunReport): string =>
+  [...printRun(report), ...report.suites.flatMap(printSuite)].join('\n\n')
+
+/** A document of sections, with those of these suites instead of what it had; the others stay. */
+export function withSuites(document: string, report: RunReport): string {
+  const { suites } = report
+  const [head = '', ...sections] = document.split(/^(?=## )/m)
+  const kept = sections.filter(section => !suites.some(({ suite }) => section.startsWith(`## ${suite}\n`)))
+  const made = suites.map(suite => {
+    const [title, ...rest] = printSuite(suite)
+    return [title, ...printRun(report), ...rest].join('\n\n')
+  })
+  return `${[head, ...kept, ...made].map(part => part.trimEnd()).join('\n\n')}\n`
+}
+
+function printRun({ date, cairn, node, machine, quick }: RunReport): string[] {
   const { cores, processor, memoryBytes, kernel, fileSystem } = machine
   return [
     `Cairn ${cairn}, Node ${node}. ${date}, ${cores} cores (${processor}), ${printSize(memoryBytes)} memory, Linux ${kernel}, ${fileSystem}.`,
     ...(quick ? ['A quick run: small sizes, too few rounds to rely on.'] : []),
-    ...suites.flatMap(printSuite),
-  ].join('\n\n')
+  ]
 }
 
 function printSuite({ suite, tools, series, growth, aims, remarks }: SuiteReport): string[] {
@@ -63,11 +77,15 @@ function printSuite({ suite, tools, series, growth, aims, remarks }: SuiteReport
       ]),
     ),
     ...series.flatMap(printSeries),
-    '### Growth',
-    table(
-      ['step', 'small', 'large', 'factor (1 is linear)'],
-      growth.map(({ step, small, large, factor }) => [step, perFile(small), perFile(large), factor.toFixed(2)]),
-    ),
+    ...(growth.length > 0
+      ? [
+          '### Growth',
+          table(
+            ['step', 'small', 'large', 'factor (1 is linear)'],
+            growth.map(({ step, small, large, factor }) => [step, perFile(small), perFile(large), factor.toFixed(2)]),
+          ),
+        ]
+      : []),
     '### Remarks',
     remarks.map(remark => `- ${remark}`).join('\n'),
   ]
@@ -81,7 +99,9 @@ export function printSeries({ series, steps, remarks }: SeriesResult): string[] 
   )
   return [
     `### ${series}`,
-    table(['step', 'who', 'median', 'min – max', 'theirs / ours', 'rounds', 'peak memory', 'system calls'], rows),
+    ...(rows.length > 0
+      ? [table(['step', 'who', 'median', 'min – max', 'theirs / ours', 'rounds', 'peak memory', 'system calls'], rows)]
+      : []),
     ...(remarks.length > 0 ? [remarks.map(remark => `- ${remark}`).join('\n')] : []),
   ]
 }

@@ -27,25 +27,33 @@ export class ContentFailure extends CairnError {
 /** Longer than the pauses between quick tries, shorter than those after them. */
 const patienceMs = 15_000
 
-export function doorOn(peer: Peer, clock: Clock): ContentDoor {
-  const wishes = sharing<ContentStatus & { readonly key: string }>(({ key }) => peer.retract('contentConfig', key))
+/** `newId` tells wishes for the same apart: what is still said of one that was taken back is not taken for the next one's. */
+export function doorOn(peer: Peer, { clock, newId }: { clock: Clock; newId: () => string }): ContentDoor {
+  /** What is wished for, to the id under which it is. */
+  const standing = new Map<string, string>()
+  const takeBack = (what: string) => {
+    peer.retract('contentConfig', standing.get(what)!)
+    standing.delete(what)
+  }
+  const wishes = sharing<{ what: string; status: ContentStatus }>(({ what }) => takeBack(what))
   return {
     async fetch(request) {
       const { scope, ref } = request
-      const id = contentIdOf(ref)
-      const key = `${scope}/${id}`
-      const lease = await wishes.acquire(key, request.signal, async signal => {
-        peer.publish('contentConfig', key, { scope, id, ref, until: 'verified' })
+      const what = `${scope}/${contentIdOf(ref)}`
+      const lease = await wishes.acquire(what, request.signal, async signal => {
+        const key = standing.get(what) ?? `${what}-${newId()}`
+        standing.set(what, key)
+        peer.publish('contentConfig', key, { scope, id: key.slice(scope.length + 1), ref, until: 'verified' })
         try {
-          return { ...(await followContent(peer, key, { ...request, signal, clock })), key }
+          return { what, status: await followContent(peer, key, { ...request, signal, clock }) }
         } catch (error) {
-          // To take it back would throw away what came of it; it goes with the channel, and the next one goes on from there.
-          if (!(error instanceof ContentFailure && error.mayPass)) peer.retract('contentConfig', key)
+          // To take it back would throw away what came of it: it goes with the channel, and the next one goes on from there.
+          const came = peer.all('contentStatus').get(key)?.currentSize ?? 0
+          if (!(error instanceof ContentFailure && error.mayPass && came > 0)) takeBack(what)
           throw error
         }
       })
-      const { key: _, ...status } = lease.value
-      return { status, release: lease.release }
+      return { status: lease.value.status, release: lease.release }
     },
   }
 }
@@ -59,6 +67,7 @@ export async function followContent(peer: Peer, key: string, following: Followin
   const show = followSize(task)
   try {
     const status = await waitFor(peer, signal, () => {
+      failIfDegraded(peer)
       const found = peer.all('contentStatus').get(key)
       if (!found) return undefined
       show(found)
@@ -71,6 +80,18 @@ export async function followContent(peer: Peer, key: string, following: Followin
     task.fail(error instanceof ContentFailure ? error.message : 'stopped')
     throw error
   }
+}
+
+/** Throws when one of the processes ends as soon as it is started: nothing will come of waiting. */
+export function failIfDegraded(peer: Peer) {
+  const failing = peer
+    .all('isolation')
+    .values()
+    .find(({ health }) => health === 'degraded')
+  if (failing)
+    throw new CairnError('process.degraded', `the ${failing.process} ends again and again, so nothing goes on`, {
+      hint: 'cairn node daemon shows what it says when it ends.',
+    })
 }
 
 /** Throws when waiting will not help soon. What is tried again within a few seconds is no failure yet. */

@@ -1,4 +1,5 @@
 // A door whose processes are started by the first who goes through it: most commands find everything at hand.
+import { randomUUID } from 'node:crypto'
 import { realClock } from '../lib/clock.ts'
 import type { ContentDoor } from './door.ts'
 import type { ContentOptions } from './node.ts'
@@ -12,7 +13,7 @@ export function lazyDoor(options: ContentOptions): LazyDoor {
   const open = async () => {
     const [{ openContent }, { doorOn }] = await Promise.all([import('./node.ts'), import('./ask.ts')])
     const { service } = await openContent(options)
-    return { service, door: doorOn(service.peer, realClock) }
+    return { service, door: doorOn(service.peer, { clock: realClock, newId: () => randomUUID().slice(0, 8) }) }
   }
   let opened: ReturnType<typeof open> | undefined
   return {

@@ -3,7 +3,7 @@ import type { ContentError } from './messages.ts'
 
 const steps: Readonly<Record<string, string>> = {
   'content.digest-mismatch': 'Every source gave other bytes. Check them before you change the digest.',
-  'content.no-platform': 'Ask for one that it has: --platform os/architecture.',
+  'content.no-platform': 'Ask for one of the platforms that it has.',
   'content.no-space': 'Free some space (cairn content gc), then try again.',
   'runtime.unavailable': 'Start the container runtime.',
   'signature.invalid': 'Have it signed with a key that is trusted here.',

@@ -5,14 +5,24 @@ import { type Clock, realClock } from '../lib/clock.ts'
 import { ProblemsError, RefusedError } from '../lib/errors.ts'
 import { realFiles } from '../lib/files.ts'
 import { type Progress, silentProgress } from '../lib/progress.ts'
-import { followContent } from './ask.ts'
+import { failIfDegraded, followContent } from './ask.ts'
 import { contentIdOf, contentRefOf } from './content-ref.ts'
 import type { ProcessSettings } from './default-settings.ts'
 import { type ContentLayout, contentLayoutOf } from './layout.ts'
-import type { ContentConfig, ContentRef, ContentStatus, Isolation, Platform, Sha256, Trust } from './messages.ts'
+import type {
+  ContentConfig,
+  ContentRef,
+  ContentStatus,
+  Isolation,
+  Platform,
+  ProcessName,
+  Sha256,
+  Trust,
+} from './messages.ts'
 import type { Peer } from './pubsub/peer.ts'
 import { waitFor } from './pubsub/wait-for.ts'
 import { readSettings } from './settings.ts'
+import { launchProcess } from './supervisor/launcher.ts'
 import { openService } from './supervisor/service.ts'
 import { type Unused, unusedContent } from './unused.ts'
 
@@ -71,7 +81,8 @@ export const contentProcesses = (options: ContentOptions): Promise<Isolation[]> 
   withContent(options, ({ peer, signal }) =>
     waitFor(peer, signal, () => {
       const processes = [...peer.all('isolation').values()]
-      return processes.length === 3 && processes.every(({ health }) => health === 'running') ? processes : undefined
+      const isKnown = processes.length === 3 && processes.every(({ health }) => health !== 'restarting')
+      return isKnown ? processes : undefined
     }),
   )
 
@@ -143,14 +154,16 @@ export async function withContent<T>(options: ContentOptions, work: (access: Con
   }
 }
 
-export async function openContent(options: ContentOptions) {
-  const { root = '/', insecureNoIsolation: insecure = false, log = () => {} } = options
-  const settings = readSettings(realFiles, join(resolve(root), 'etc/cairn/content.json'))
-  const containerd = settings.containerd ?? (root === '/' ? usualContainerd : undefined)
+/** With `units` the processes are not started here: each is a unit of systemd and comes by itself. */
+export async function openContent(options: ContentOptions & { units?: boolean }) {
+  const { insecureNoIsolation: insecure = false, units = false, log = () => {} } = options
+  const settings = settingsOf(options)
+  const containerd = containerdOf(options, settings)
   const service = await openService({
     layout: contentLayout(options),
-    self: [process.execPath, ...process.execArgv, resolve(process.argv[1] ?? '')],
+    self: ourselves(),
     clock: realClock,
+    units,
     insecure,
     ...(containerd !== undefined && { containerd }),
     log,
@@ -161,7 +174,28 @@ export async function openContent(options: ContentOptions) {
   return { service, settings }
 }
 
+/** One of the processes, for a supervisor that was opened with `units`; resolves with its exit code. */
+export const launchContentProcess = (name: ProcessName, options: ContentOptions): Promise<number> =>
+  launchProcess({
+    name,
+    layout: contentLayout(options),
+    self: ourselves(),
+    clock: realClock,
+    // Only its own settings: the downloader's user may not read those of the machine.
+    containerd: name === 'manager' ? containerdOf(options, settingsOf(options)) : undefined,
+    log: options.log ?? (() => {}),
+    signal: options.signal ?? new AbortController().signal,
+  })
+
+const settingsOf = ({ root = '/' }: ContentOptions): ProcessSettings =>
+  readSettings(realFiles, join(resolve(root), 'etc/cairn/content.json'))
+
+const containerdOf = ({ root = '/' }: ContentOptions, { containerd }: ProcessSettings): string | undefined =>
+  containerd ?? (root === '/' ? usualContainerd : undefined)
+
 const usualContainerd = '/run/containerd/containerd.sock'
+
+const ourselves = () => [process.execPath, ...process.execArgv, resolve(process.argv[1] ?? '')]
 
 const contentLayout = ({ root = '/', store = '/cairn' }: ContentOptions): ContentLayout =>
   contentLayoutOf({ base: join(resolve(root), store), run: join(resolve(root), 'run/cairn') })
@@ -170,9 +204,10 @@ const contentKey = ({ scope, id }: Pick<ContentConfig, 'scope' | 'id'>): string 
 
 /** From here on the statuses are those of all that is asked for. */
 async function statuses({ peer, signal }: ContentAccess): Promise<ReadonlyMap<string, ContentStatus>> {
-  await waitFor(peer, signal, () =>
-    peer.isComplete('contentStatus') && peer.isComplete('verifyStatus') ? true : undefined,
-  )
+  await waitFor(peer, signal, () => {
+    failIfDegraded(peer)
+    return peer.isComplete('contentStatus') && peer.isComplete('verifyStatus') ? true : undefined
+  })
   return peer.all('contentStatus')
 }
 
@@ -210,10 +245,10 @@ function findContent(all: ReadonlyMap<string, ContentStatus>, wanted: string): C
 }
 
 /** A signed address is a secret: it is not kept on disk. */
-const hasSecret = ({ sources }: ContentRef): boolean =>
+export const hasSecret = ({ sources }: ContentRef): boolean =>
   sources.some(source => source.kind === 'url' && new URL(source.url).search !== '')
 
-function withoutSecret(ref: ContentRef, { sha256 }: ContentStatus): ContentRef {
+export function withoutSecret(ref: ContentRef, { sha256 }: Pick<ContentStatus, 'sha256'>): ContentRef {
   const sources = ref.sources.map(source =>
     source.kind === 'url' ? { ...source, url: source.url.replace(/[?#].*$/s, '') } : source,
   )

@@ -11,6 +11,8 @@ export interface RunOptions {
   readonly timeoutMs?: number
   /** Added to Cairn's own environment, in which PATH and LC_ALL are fixed. */
   readonly env?: Readonly<Record<string, string>>
+  /** Where it is to run; default where Cairn does. */
+  readonly cwd?: string
   readonly signal?: AbortSignal
   /** Standard output beyond this many bytes is an error; default 16 MiB. */
   readonly maxOutput?: number
@@ -35,12 +37,13 @@ export function findProgram(name: string): string | null {
 
 /** A program that fails is a result; one that cannot be started, runs too long or says too much is an error. */
 export async function run(program: string, args: readonly string[], options: RunOptions = {}): Promise<RunResult> {
-  const { input, timeoutMs, env, signal, maxOutput = 16 * 1024 * 1024 } = options
+  const { input, timeoutMs, env, cwd, signal, maxOutput = 16 * 1024 * 1024 } = options
   signal?.throwIfAborted()
   const child = spawn(program, args, {
     stdio: ['pipe', 'pipe', 'pipe'],
     detached: true,
     env: { ...process.env, PATH: directories.join(':'), LC_ALL: 'C.UTF-8', ...env },
+    cwd,
   })
   const { promise, resolve, reject } = Promise.withResolvers<RunResult>()
   const killWith = (reason: unknown) => {

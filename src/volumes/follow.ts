@@ -1,5 +1,5 @@
 // Follows a volume from the wish to the file: its content on the way, then the volume itself.
-import { ContentFailure, failIfHopeless, followSize } from '../content/ask.ts'
+import { ContentFailure, failIfDegraded, failIfHopeless, followSize } from '../content/ask.ts'
 import type { VolumeStatus } from '../content/messages.ts'
 import type { ContentAccess } from '../content/node.ts'
 import { waitFor } from '../content/pubsub/wait-for.ts'
@@ -10,6 +10,7 @@ export async function followVolume(access: ContentAccess, key: string): Promise<
   const show = followSize(task)
   try {
     const status = await waitFor(peer, signal, () => {
+      failIfDegraded(peer)
       const found = peer.all('volumeStatus').get(key)
       if (!found) return undefined
       if (found.content) show(found.content)

@@ -1,6 +1,6 @@
 // Everything that can be asked about volumes on one machine, one function a command; `cli/` and `agent/` know this file only.
 
-import { failIfHopeless } from '../content/ask.ts'
+import { failIfDegraded, failIfHopeless } from '../content/ask.ts'
 import type { VolumeConfig, VolumeStatus } from '../content/messages.ts'
 import { type ContentAccess, type ContentOptions, hasSecret, withContent, withoutSecret } from '../content/node.ts'
 import { waitFor } from '../content/pubsub/wait-for.ts'
@@ -84,7 +84,10 @@ async function remove({ peer, signal, clock }: ContentAccess, key: string) {
 }
 
 async function volumes({ peer, signal }: ContentAccess): Promise<VolumeStatus[]> {
-  await waitFor(peer, signal, () => (peer.isComplete('volumeStatus') ? true : undefined))
+  await waitFor(peer, signal, () => {
+    failIfDegraded(peer)
+    return peer.isComplete('volumeStatus') ? true : undefined
+  })
   return [...peer.all('volumeStatus').values()]
 }
 

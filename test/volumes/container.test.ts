@@ -250,6 +250,16 @@ describeWith(needs, 'containerd', () => {
     expect(await runtime.held()).toEqual([])
   })
 
+  it('mounts an image of a hundred layers, more than the kernel takes with their whole paths', async () => {
+    const layers = Array.from({ length: 100 }, (_, at) => layer(`layer-${at}`))
+    const rootfs = await make(await load(image({ layers })))
+    expect(readdirSync(rootfs)).toHaveLength(100)
+    writeFileSync(join(rootfs, 'layer-0'), 'changed')
+    await context.calls.unmount(rootfs)
+    await runtime.attach(target())
+    expect(readFileSync(join(rootfs, 'layer-0'), 'utf8')).toBe('changed')
+  })
+
   it('is the kind `container` of volumes', async () => {
     const content = await load(image({ layers: [layer('a')] }))
     const kind = containerKind(async () => runtime)

@@ -12,7 +12,7 @@ export const nodeUninstall = command({
     'Stops the units that Cairn brought, removes its entries below /etc and puts back what stood there before the first apply. The store stays, unless --purge removes that too. Asks first; where nobody can answer, it needs --yes.',
   ],
   options: {
-    purge: flag('--purge', 'remove the store too, with all generations'),
+    purge: flag('--purge', 'remove the store too, with all generations and content; refused while there are volumes'),
     yes: flag('--yes', 'do not ask'),
     noSystemd,
     ...nodeOptions,

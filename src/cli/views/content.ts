@@ -119,7 +119,8 @@ export function printProcesses(processes: readonly Isolation[], style: Style): s
   return columns(rows, style, '').join('\n')
 }
 
-function wallText({ process, permission, netns, ownUid, checked, proof, insecure }: Isolation): string {
+function wallText({ process, permission, netns, ownUid, checked, proof, insecure, health, starts }: Isolation): string {
+  if (health !== 'running') return `not running, after ${counted(starts, 'start')}`
   const walls = [
     ...(netns ? ['own network namespace'] : []),
     ...(permission ? ['Node permissions'] : []),

@@ -171,7 +171,7 @@ async function receive(fetch: Fetch, source: Source, host: string | null) {
       skip -= chunk.length - bytes.length
       if (file.size + bytes.length > most) {
         await file.restart()
-        throw tooLong(source, most)
+        throw tooMuch(config, source, most)
       }
       const behind = file.append(bytes)
       fetch.onProgress(file.size, file.total)
@@ -189,7 +189,7 @@ async function agree(fetch: Fetch, source: Source, { offset, total, validator }:
   const { config, file } = fetch
   const from = file.size
   const most = mostOf(config)
-  if (total !== null && total > most) throw tooLong(source, most)
+  if (total !== null && total > most) throw tooMuch(config, source, most)
   if (total !== null && config.size > 0 && total < config.size) throw tooShort(source, total, config.size)
   if (offset !== from && offset !== 0) throw rangeWrong(source, from, offset)
   // The same validator with another size is another object, whatever the server says.
@@ -207,8 +207,17 @@ const isWhole = ({ file }: Fetch): boolean => file.size > 0 && file.size === fil
 const mostOf = ({ size, limit }: DownloadConfig): number => (size > 0 ? Math.min(size, limit) : limit)
 
 // `missing`: the object that was asked for is not what is there. Another source, or the same one later, may have it.
-const tooLong = (source: Source, most: number) =>
-  new OriginFailure('content.too-long', 'missing', `${nameOfSource(source)} sends more than the ${most} bytes expected`)
+function tooMuch({ size, as }: DownloadConfig, source: Source, most: number): OriginFailure {
+  const name = nameOfSource(source)
+  // Of a blob whose size nobody promised, as much is taken as there is room for.
+  return size === 0 && as === 'blob'
+    ? new OriginFailure(
+        'content.no-space',
+        'missing',
+        `${name} is larger than the ${most} bytes that there is room for`,
+      )
+    : new OriginFailure('content.too-long', 'missing', `${name} sends more than the ${most} bytes expected`)
+}
 
 const tooShort = (source: Source, total: number, size: number) =>
   new OriginFailure('content.too-short', 'missing', `${nameOfSource(source)} has ${total} bytes instead of ${size}`)

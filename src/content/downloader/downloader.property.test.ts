@@ -70,7 +70,9 @@ const unseen = new Set(['goes on elsewhere'])
 
 const script = fc.array(fc.tuple(fc.constantFrom(...Object.keys(lies)), count), { maxLength: 8 })
 
-describe('resume with random server behaviour (200, wrong 206, 416, reset, slow, short, longer)', () => {
+describe('resume with random server behaviour (200, wrong 206, 416, reset, slow, short, longer)', {
+  timeout: 120_000,
+}, () => {
   it('ends in correct bytes or a clear error', async () => {
     await fc.assert(
       fc.asyncProperty(script, script, fc.boolean(), fc.boolean(), async (one, two, hasDigest, hasSize) => {
@@ -133,7 +135,7 @@ async function settle() {
   for (let turn = 0; turn < 30; turn++) await new Promise(resolve => setImmediate(resolve))
 }
 
-describe('a crash at any point', () => {
+describe('a crash at any point', { timeout: 120_000 }, () => {
   const blob = randomBytes(16 * MiB)
   const mayBeLost = 8 * MiB + 512 * KiB + 64 * KiB
   const at = fc.integer({ min: 1, max: blob.length })
@@ -194,7 +196,7 @@ describe('a crash at any point', () => {
   })
 })
 
-describe('any order of configs', () => {
+describe('any order of configs', { timeout: 120_000 }, () => {
   const keys = ['a', 'b', 'c']
   const move = fc.oneof(
     fc.record({

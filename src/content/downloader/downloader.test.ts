@@ -173,7 +173,7 @@ describe('sizes', () => {
   it('holds to the limit when the size is not known', async () => {
     const rig = run(fakeOrigins({ '/a': [() => answer(chunksOf(large))] }))
     rig.want('a', configFor({ base, content: large, size: 0, limit: MiB }))
-    expect((await rig.reach('a', hasError)).error?.code).toBe('content.too-long')
+    expect((await rig.reach('a', hasError)).error?.code).toBe('content.no-space')
   })
 
   it('takes a body that ends early for cut off and goes on from there', async () => {

@@ -19,6 +19,11 @@ export interface ProcessContext {
   readonly signal: AbortSignal
 }
 
+export interface VerifierContext extends ProcessContext {
+  /** The only one whose files in pending/ count; undefined where the downloader has no user of its own. */
+  readonly downloaderUid: number | undefined
+}
+
 /** Makes files survive a power cut. The supervisor does it: a walled-in process may not. */
 export interface Durability {
   /** The named files of the directory, then the directory itself, are on disk when it resolves. No names: only the directory. */

@@ -8,12 +8,16 @@ import type { ProcessName } from '../messages.ts'
 import { openPeer } from '../pubsub/open-peer.ts'
 import { socketLink } from '../pubsub/socket-link.ts'
 import type { ManagerContext } from './calls.ts'
-import type { Durability, ProcessContext } from './context.ts'
-import { managerCalls, runtimeSockets } from './manager-calls.ts'
+import type { Durability, ProcessContext, VerifierContext } from './context.ts'
+import { managerCalls } from './manager-calls.ts'
 import { checkNoNetwork } from './self-check.ts'
 import { type AskSupervisor, askSupervisor, namesPerCall } from './supervisor-calls.ts'
 
-export type ContextOf<Name extends ProcessName> = Name extends 'manager' ? ManagerContext : ProcessContext
+export type ContextOf<Name extends ProcessName> = {
+  downloader: ProcessContext
+  verifier: VerifierContext
+  manager: ManagerContext
+}[Name]
 
 /** The file descriptor that the supervisor hands down. */
 const channelFd = 3
@@ -25,7 +29,6 @@ export async function runProcess<Name extends ProcessName>(
 ): Promise<never> {
   const end = new AbortController()
   process.on('SIGTERM', () => end.abort())
-  const socketOf = runtimeSockets()
   const check = name === 'downloader' ? { checked: false, proof: [] } : await checkNoNetwork()
 
   const channel = new Socket({ fd: channelFd })
@@ -34,8 +37,9 @@ export async function runProcess<Name extends ProcessName>(
   const peer = openPeer(socketLink(channel), ({ code, text }) => log(`${code}: ${text}`))
   setInterval(peer.beat, heartbeatMs)
   const ask = askSupervisor(peer)
-  const { layout, insecure } = await ask('begin', {
+  const { layout, insecure, downloaderUid } = await ask('begin', {
     process: name,
+    pid: process.pid,
     permission: process.permission !== undefined,
     checked: check.checked,
     proof: [...check.proof],
@@ -46,7 +50,7 @@ export async function runProcess<Name extends ProcessName>(
   }
   if (end.signal.aborted) process.exit(0)
 
-  const context: ManagerContext = {
+  const context: ManagerContext & VerifierContext = {
     peer,
     layout,
     files: realFiles,
@@ -55,10 +59,11 @@ export async function runProcess<Name extends ProcessName>(
     random: Math.random,
     log,
     signal: end.signal,
-    calls: managerCalls(ask, socketOf),
+    downloaderUid,
+    calls: managerCalls(ask),
   }
   try {
-    await start(context as ContextOf<Name>)
+    await start(context)
   } catch (error) {
     log(`the ${name} failed: ${error instanceof Error ? error.stack : String(error)}`)
     process.exit(1)

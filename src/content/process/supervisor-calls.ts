@@ -16,11 +16,17 @@ export const callSchemas = {
   begin: {
     args: z.strictObject({
       process: z.enum(processNames),
+      pid: z.int().positive(),
       permission: z.boolean(),
       checked: z.boolean(),
       proof: z.array(z.string().max(64)).max(8),
     }),
-    answer: z.strictObject({ layout: z.custom<ContentLayout>(isObject), insecure: z.boolean() }),
+    answer: z.strictObject({
+      layout: z.custom<ContentLayout>(isObject),
+      insecure: z.boolean(),
+      /** Of the user that only the downloader runs as. */
+      downloaderUid: z.int().nonnegative().optional(),
+    }),
   },
   sync: {
     args: z.strictObject({ directory: path, names: z.array(z.string().min(1).max(255)).max(namesPerCall) }),
@@ -51,8 +57,6 @@ export const callSchemas = {
     answer: nothing,
   },
   syncFileSystem: { args: z.strictObject({ path }), answer: nothing },
-  /** The connection itself comes as a handle beside the channel, with this ticket. Null: there is none to be had. */
-  runtime: { args: z.null(), answer: z.strictObject({ ticket: z.number().int() }).nullable() },
 } as const
 
 export type CallName = keyof typeof callSchemas

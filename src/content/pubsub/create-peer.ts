@@ -251,7 +251,7 @@ export function createPeer(events: PeerEvents): DetachedPeer {
         changeListeners.add(listener)
         return () => void changeListeners.delete(listener)
       },
-      onClose: listener => void closeListeners.push(listener),
+      onClose: listener => (closed ? queueMicrotask(listener) : void closeListeners.push(listener)),
       close,
       call: (name, args) => {
         if (!attached) return Promise.reject(new CairnError('channel.closed', 'there is no channel to the supervisor'))

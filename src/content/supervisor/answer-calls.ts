@@ -11,7 +11,7 @@ import { flushFileSystem, makeFileSystem, makeLinks, mountAll, unmountAll } from
 type Handlers = { readonly [Name in CallName]: (args: CallArgs<Name>) => Promise<CallAnswer<Name>> }
 
 /** What depends on the life of the process. */
-export type LifeCalls = Pick<Handlers, 'begin' | 'runtime'>
+export type LifeCalls = Pick<Handlers, 'begin'>
 
 export function answerCalls(process: ProcessName, layout: ContentLayout, life: LifeCalls) {
   const own = ownDirectories(process, layout)

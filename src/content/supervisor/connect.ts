@@ -1,6 +1,6 @@
 // Reaches the supervisor that runs on this machine, if one does.
 import { open } from 'node:fs/promises'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { isErrno, RefusedError } from '../../lib/errors.ts'
 import type { ContentLayout } from '../layout.ts'
 import type { Link } from '../pubsub/link.ts'
@@ -11,7 +11,7 @@ import { directoryFlags, placeIn } from './open-below.ts'
 import { type SocketRole, socketNames } from './sockets.ts'
 
 /** Null when nobody listens. The peer has the whole state when it resolves, and is closed with the supervisor. */
-export async function connectTo(layout: ContentLayout, role: SocketRole): Promise<Peer | null> {
+export async function connectTo(layout: ContentLayout, role: 'requester' | 'watcher'): Promise<Peer | null> {
   const link = await dial(layout, role)
   if (!link) return null
   const peer = openPeer(link)
@@ -19,13 +19,18 @@ export async function connectTo(layout: ContentLayout, role: SocketRole): Promis
   return peer
 }
 
-export async function dial({ run }: ContentLayout, role: SocketRole): Promise<Link | null> {
+export async function dial(layout: ContentLayout, role: 'requester' | 'watcher'): Promise<Link | null> {
+  const socket = await dialSocket(layout, role)
+  return socket && socketLink(socket)
+}
+
+export async function dialSocket({ run }: ContentLayout, role: SocketRole): Promise<Socket | null> {
   const directory = await open(run, directoryFlags).catch(error => orNull(error))
   if (!directory) return null
   try {
-    return await new Promise<Link>((done, reject) => {
+    return await new Promise<Socket>((done, reject) => {
       const socket = connect({ path: placeIn(directory, socketNames[role]) })
-      socket.once('connect', () => done(socketLink(socket)))
+      socket.once('connect', () => done(socket))
       socket.once('error', reject)
     })
   } catch (error) {

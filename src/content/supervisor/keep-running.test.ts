@@ -21,7 +21,7 @@ const hanging = (frames: readonly Buffer[]) => {
   return `require('fs').writeSync(3, Buffer.from(${text}, 'base64')); console.log('up'); setInterval(() => {}, 1000)`
 }
 
-const report = { process: 'verifier', permission: false, checked: false, proof: [] }
+const report = { process: 'verifier', pid: 1, permission: false, checked: false, proof: [] }
 const signOfLife = [
   encode({ do: 'hello', protocol, session: 's' }),
   encode({ do: 'call', id: 1, name: 'begin', args: report }),
@@ -43,6 +43,7 @@ for (const { title, frames, beats } of [
       command: { program: process.execPath, args: ['-e', hanging(frames)], env: {} },
       layout: contentLayoutOf({ base, run: base }),
       insecure: false,
+      downloaderUid: undefined,
       containerd: undefined,
       hub,
       clock,

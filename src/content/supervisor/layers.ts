@@ -8,7 +8,7 @@ export async function findLayers(): Promise<Layers> {
     firstThatRuns(findProgram('setpriv'), [['--no-new-privs', '--pdeathsig', 'KILL'], ['--no-new-privs']]),
     findDownloaderUser(),
   ])
-  return { netns, setpriv, downloader }
+  return { netns, setpriv, downloader: setpriv && downloader }
 }
 
 async function firstThatRuns(program: string | null, forms: readonly string[][]): Promise<readonly string[] | null> {

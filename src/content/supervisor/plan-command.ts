@@ -9,7 +9,7 @@ export interface Layers {
   readonly netns: readonly string[] | null
   /** The words that keep a command from gaining rights, and end it with its parent; null without the program. */
   readonly setpriv: readonly string[] | null
-  /** The user that only the downloader runs as; null without one, and without root. */
+  /** The user that only the downloader runs as; null without one, without root and without setpriv. */
   readonly downloader: { readonly uid: number; readonly gid: number } | null
 }
 
@@ -48,7 +48,7 @@ export function planCommand({ name, layout, self, code, layers, env }: CommandVi
   const words = [
     ...(name === 'downloader' ? [] : (layers.netns ?? [])),
     ...(layers.setpriv ?? []),
-    ...(layers.setpriv && name === 'downloader' && layers.downloader ? asUser(layers.downloader) : []),
+    ...(name === 'downloader' && layers.downloader ? asUser(layers.downloader) : []),
     node,
     ...nodeFlags,
     ...readable(name, layout, [...code, ...clockFiles, ...own]).map(path => `--allow-fs-read=${path}`),

@@ -15,17 +15,34 @@ it('mounts what the runtime asks for', () => {
       `lowerdir=${snapshots}/2/fs:${snapshots}/1/fs`,
     ],
   }
-  expect(planMount(overlay)).toEqual([
-    '--no-mtab',
-    '--no-canonicalize',
-    '--options',
-    overlay.options.join(','),
-    '--types',
-    'overlay',
-    'overlay',
-  ])
+  expect(planMount(overlay)).toEqual({
+    directory: snapshots,
+    args: [
+      '--no-mtab',
+      '--no-canonicalize',
+      '--options',
+      'index=off,workdir=3/work,upperdir=3/fs,lowerdir=2/fs:1/fs',
+      '--types',
+      'overlay',
+      'overlay',
+    ],
+  })
   const bind = { type: 'bind', source: `${snapshots}/1/fs`, options: ['rw', 'rbind'] }
-  expect(planMount(bind)).toEqual(['--no-mtab', '--no-canonicalize', '--options', 'rw,rbind', `${snapshots}/1/fs`])
+  const args = ['--no-mtab', '--no-canonicalize', '--options', 'rw,rbind', `${snapshots}/1/fs`]
+  expect(planMount(bind)).toEqual({ directory: null, args })
+})
+
+it('tells five hundred layers within what the kernel takes', () => {
+  const layers = Array.from({ length: 500 }, (_, at) => `${snapshots}/${at + 1}/fs`)
+  const options = [`workdir=${snapshots}/501/work`, `upperdir=${snapshots}/501/fs`, `lowerdir=${layers.join(':')}`]
+  const { args } = planMount({ type: 'overlay', source: 'overlay', options })
+  expect(args[3]!.length).toBeLessThan(4096)
+})
+
+it('tells layers of two snapshotters with their whole paths', () => {
+  const options = [`lowerdir=${snapshots}/2/fs:/other${snapshots}/1/fs`]
+  const { args, directory } = planMount({ type: 'overlay', source: 'overlay', options })
+  expect({ options: args[3], directory }).toEqual({ options: options[0], directory: null })
 })
 
 const refused: Record<string, Mount> = {

@@ -1,6 +1,5 @@
 // Starts the content processes behind their walls, keeps them running, and is the one place where their channels meet.
 // One for each store: the lock says which. What it publishes of a process is what it has seen itself, not what it meant.
-import { readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Clock } from '../../lib/clock.ts'
@@ -8,15 +7,18 @@ import { type Files, realFiles } from '../../lib/files.ts'
 import { acquireLock } from '../../lib/lock.ts'
 import type { ContentLayout } from '../layout.ts'
 import { type Isolation, type ProcessName, processNames } from '../messages.ts'
+import type { CallArgs } from '../process/supervisor-calls.ts'
 import { type Hub, openHub } from '../pubsub/hub.ts'
 import { memoryLinks } from '../pubsub/memory-link.ts'
 import { type OpenedPeer, openPeer } from '../pubsub/open-peer.ts'
 import { socketLink } from '../pubsub/socket-link.ts'
 import type { PeerRole } from '../topics.ts'
+import { type AwaitedProcess, awaitProcess } from './await-process.ts'
 import { makeContentDirectories, makeOne } from './directories.ts'
 import { keepRunning } from './keep-running.ts'
 import { findLayers } from './layers.ts'
 import { codePlaces, planCommand } from './plan-command.ts'
+import { seeProcess } from './see-process.ts'
 import { letSettle } from './settle.ts'
 import { openSockets } from './sockets.ts'
 
@@ -25,6 +27,8 @@ export interface SupervisorOptions {
   /** The words that start Cairn again: node, its flags, and the main file. */
   readonly self: readonly string[]
   readonly clock: Clock
+  /** Start no process: each is a unit of systemd, and joins on a socket of its own. */
+  readonly units?: boolean
   /** Run a process also where no wall holds. */
   readonly insecure?: boolean
   /** Socket of containerd; absent: the machine has none. */
@@ -44,7 +48,7 @@ export interface Supervisor {
 
 /** Refuses with `lock.busy` when another one runs. Returns as soon as it can be reached; the processes may still be starting. */
 export async function startSupervisor(options: SupervisorOptions): Promise<Supervisor> {
-  const { layout, clock, log, insecure = false, files = realFiles } = options
+  const { layout, clock, log, units = false, insecure = false, files = realFiles } = options
   makeOne(files, layout.run, 0o755)
   const lock = await acquireLock(join(layout.run, 'supervisor.lock'), { command: 'cairn content', clock, files })
   try {
@@ -56,24 +60,36 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
       hub.accept(theirs, { role })
       return openPeer(ours)
     }
-    const sockets = await openSockets(layout.run, (socket, role) => hub.accept(socketLink(socket), { role }))
     const report = reportIsolation(connect('supervisor'), insecure)
+    const lifeOf = (name: ProcessName) => ({
+      name,
+      layout,
+      insecure,
+      downloaderUid: layers.downloader?.uid,
+      hub,
+      clock,
+      log,
+      onBegin: (self: CallArgs<'begin'>, starts: number) => report.begun(name, self, starts),
+      onEnd: (health: Isolation['health']) => report.ended(name, health),
+    })
+    const awaited = new Map<PeerRole, AwaitedProcess>(
+      (units ? processNames : []).map(name => [name, awaitProcess(lifeOf(name))]),
+    )
+    const sockets = await openSockets(
+      layout.run,
+      (socket, role) => {
+        const process = awaited.get(role)
+        if (process) process.accept(socket)
+        else hub.accept(socketLink(socket), { role })
+      },
+      { processes: units ? processNames : [], downloader: layers.downloader },
+    )
     const code = codePlaces(fileURLToPath(import.meta.url))
-    const kept = processNames.map(name =>
+    const started = (units ? [] : processNames).map(name =>
       keepRunning({
-        name,
+        ...lifeOf(name),
         command: planCommand({ name, layout, self: options.self, code, layers, env: process.env }),
-        layout,
-        insecure,
         containerd: options.containerd,
-        hub,
-        clock,
-        log,
-        onBegin: (self, { pid, starts }) => {
-          const ownUid = name === 'downloader' && layers.downloader !== null
-          report.begun({ ...self, process: name, netns: isElsewhere(pid), ownUid, starts })
-        },
-        onEnd: health => report.ended(name, health),
       }),
     )
     return {
@@ -81,7 +97,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
       connect,
       stop: async () => {
         await letSettle(hub, clock)
-        await Promise.all(kept.map(({ stop }) => stop()))
+        await Promise.all([...started, ...awaited.values()].map(({ stop }) => stop()))
         await sockets.close()
         hub.close()
         lock.release()
@@ -102,7 +118,8 @@ function reportIsolation(peer: OpenedPeer, insecure: boolean) {
     if (seen.size === processNames.length) peer.complete('isolation')
   }
   return {
-    begun: (seenNow: Omit<Isolation, 'insecure' | 'health'>) => tell({ ...seenNow, insecure, health: 'running' }),
+    begun: (process: ProcessName, { permission, checked, proof, pid }: CallArgs<'begin'>, starts: number) =>
+      tell({ process, permission, checked, proof, ...seeProcess(pid), insecure, health: 'running', starts }),
     ended: (process: ProcessName, health: Isolation['health']) => {
       const { starts } = seen.get(process) ?? { starts: 0 }
       tell({ process, ...noWalls, insecure, health, starts })
@@ -111,12 +128,3 @@ function reportIsolation(peer: OpenedPeer, insecure: boolean) {
 }
 
 const noWalls = { permission: false, netns: false, ownUid: false, checked: false, proof: [] }
-
-/** The process has another network than we have. */
-function isElsewhere(pid: number): boolean {
-  try {
-    return readlinkSync(`/proc/${pid}/ns/net`) !== readlinkSync('/proc/self/ns/net')
-  } catch {
-    return false
-  }
-}

@@ -3,8 +3,9 @@ import { constants } from 'node:fs'
 import { readFile, readlink, symlink } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
 import { CairnError, isErrno } from '../../lib/errors.ts'
+import type { ProblemCode } from '../../lib/problem.ts'
 import { redact } from '../../lib/redact.ts'
-import { findProgram, run } from '../../lib/run.ts'
+import { findProgram, type RunOptions, run } from '../../lib/run.ts'
 import { syncFileSystem } from '../../lib/sync-file-system.ts'
 import type { CallArgs } from '../process/supervisor-calls.ts'
 import { directoryFlags, openBelow, placeFor, placeIn } from './open-below.ts'
@@ -30,11 +31,13 @@ export async function makeFileSystem(volumes: string, { path, type }: CallArgs<'
 export async function mountAll(volumes: string, { mounts, target }: CallArgs<'mount'>): Promise<void> {
   const plans = mounts.map(planMount)
   if (process.getuid?.() !== 0) throw new CairnError('mount.denied', 'only root can mount')
-  for (const plan of plans) {
+  for (const { args, directory } of plans) {
     // Opened again for each: a second mount goes on top of the first.
     const handle = await openBelow([volumes], target, directoryFlags)
     try {
-      await mustRun('mount', [...plan, placeFor(handle)], 'mount.failed')
+      // As one text: the way that newer versions prefer takes no option of more than 255 bytes.
+      const options = { env: { LIBMOUNT_FORCE_MOUNT2: 'always' }, ...(directory !== null && { cwd: directory }) }
+      await mustRun('mount', [...args, placeFor(handle)], 'mount.failed', options)
     } finally {
       await handle.close()
     }
@@ -88,9 +91,9 @@ async function realPath(volumes: string, path: string): Promise<string | null> {
 const unescaped = (path: string) =>
   path.replace(/\\([0-7]{3})/g, (_, octal) => String.fromCharCode(Number.parseInt(octal, 8)))
 
-async function mustRun(name: string, args: readonly string[], code: `${string}.${string}`): Promise<void> {
+async function mustRun(name: string, args: readonly string[], code: ProblemCode, options: RunOptions = {}) {
   const program = findProgram(name)
   if (!program) throw new CairnError('program.missing', `${name} is not installed`)
-  const { code: exit, stderr } = await run(program, args)
+  const { code: exit, stderr } = await run(program, args, options)
   if (exit !== 0) throw new CairnError(code, `${name} failed: ${redact(stderr).trim().slice(0, 1000)}`)
 }

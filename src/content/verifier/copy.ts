@@ -1,6 +1,7 @@
 // Hashes a file, and copies it while it does so: each block is hashed from the same memory that is written, so the digest is
 // that of the copy whatever happens to the original meanwhile. Reading, hashing and writing overlap, with two buffers.
 import { createHash } from 'node:crypto'
+import { letGo } from '../let-go.ts'
 import type { Sha256 } from '../messages.ts'
 import type { Bulk } from './bulk.ts'
 
@@ -24,12 +25,23 @@ export interface Copied {
 const blockSize = 2 ** 20
 
 /** Does not end before its last read and write have, so that the descriptors may be closed then. */
-export async function copyHashing(bulk: Bulk, { from, to, limit, signal, onProgress }: CopyOrder): Promise<Copied> {
-  const hash = createHash('sha256')
+export async function copyHashing(bulk: Bulk, order: CopyOrder): Promise<Copied> {
   // A small file needs small buffers; one byte more than the limit shows that it is passed.
-  const length = Math.max(1, Math.min(blockSize, limit + 1))
-  let current = Buffer.allocUnsafe(length)
-  let next = Buffer.allocUnsafe(length)
+  const length = Math.max(1, Math.min(blockSize, order.limit + 1))
+  const buffers = [Buffer.allocUnsafeSlow(length), Buffer.allocUnsafeSlow(length)] as const
+  try {
+    return await copyThrough(buffers, bulk, order)
+  } finally {
+    for (const buffer of buffers) letGo(buffer)
+  }
+}
+
+type Buffers = readonly [Buffer, Buffer]
+
+async function copyThrough(buffers: Buffers, bulk: Bulk, order: CopyOrder): Promise<Copied> {
+  const { from, to, limit, signal, onProgress } = order
+  const hash = createHash('sha256')
+  let [current, next] = buffers
   let size = 0
   for (let count = await bulk.read(from, current); count > 0; ) {
     signal.throwIfAborted()

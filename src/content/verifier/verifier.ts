@@ -18,7 +18,7 @@ import { type JudgeSignature, keepSignatures } from './signatures.ts'
 
 export interface VerifierOptions {
   /** The only one whose files in pending/ are read; not checked when absent. */
-  readonly downloaderUid?: number
+  readonly downloaderUid?: number | undefined
   readonly bulk?: Bulk
 }
 

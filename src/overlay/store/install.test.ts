@@ -11,7 +11,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -148,6 +148,24 @@ describe('an installed state', () => {
     expect(installed).toMatchObject({ kind: 'source', name: 'tool', version: '1', fresh: true })
     expect(listing(statePath(test.layout, installed.state))).toEqual(unpacked)
     expect(lstatSync(statePath(test.layout, installed.state)).mode & 0o7777).toBe(0o555)
+    expect(leftovers()).toEqual([])
+  })
+
+  it('holds what it was built from until its record is written, so that a crash before costs no second download', async () => {
+    const heldAt: [string, number][] = []
+    const files = {
+      ...test.files,
+      rename: (from: string, to: string) => {
+        heldAt.push([dirname(to), door.held])
+        test.files.rename(from, to)
+      },
+    }
+    const uri = fileUrl('tar', tarOf(entries))
+    await installPackage(storeWith({ files }), sourceOf({ type: 'url+tar', uri }))
+    expect(heldAt.filter(([, held]) => held === 0)).toEqual([])
+    expect(heldAt.map(([directory]) => directory)).toEqual(
+      expect.arrayContaining([test.layout.states, test.layout.records]),
+    )
     expect(leftovers()).toEqual([])
   })
 

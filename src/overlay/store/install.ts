@@ -101,8 +101,9 @@ async function install(site: Site, pkg: Package, state: StateName): Promise<Inst
   if (known) return { kind, name, version, state, record: known, fresh: false }
 
   const temporary = join(layout.states, `.${name}-tmp-${randomBytes(6).toString('hex')}`)
+  let built: BuiltState | undefined
   try {
-    const built = await site.slot(() => buildOrStop(site, pkg, temporary))
+    built = await site.slot(() => buildOrStop(site, pkg, temporary))
     await site.flush(built.record.entries, () => syncTree(files, temporary))
     signal.throwIfAborted()
     const earlier = putInPlace(site, built.record, temporary)
@@ -111,6 +112,8 @@ async function install(site: Site, pkg: Package, state: StateName): Promise<Inst
   } catch (error) {
     removeTree(files, temporary)
     throw isSystemError(error) ? storeFailure(error, name) : error
+  } finally {
+    built?.release()
   }
 }
 
@@ -146,6 +149,8 @@ export interface BuiltState {
   readonly record: StateRecord
   /** For writeListing. */
   readonly listing: string
+  /** Its sources may go: it is valid, or nothing comes of it. */
+  release(): void
 }
 
 /** Makes the directory, fills it and seals it; it has no name yet and is not flushed. Also how repair builds. */
@@ -154,13 +159,18 @@ export async function buildState(store: BuildContext, pkg: Package, directory: s
   const { kind, name, version, inputs } = pkg
   const state = stateNameOf(pkg)
   files.mkdir(directory, 0o700)
-  const { sourceSha256, sealed } = await pkg.build(directory, store)
-  const { mentions, listing, ...summary } =
-    sealed ?? sealTree(files, directory, [...recordedStates(files, layout), ...pkg.references])
-  const references = [...new Set([...pkg.references, ...mentions])].sort(byName)
-  const hashed = { schema: 1, state, kind, name, version, inputs } as const
-  const seen = sourceSha256 === undefined ? {} : { sourceSha256 }
-  return { record: { ...hashed, ...summary, references, ...seen }, listing }
+  const { sourceSha256, sealed, release = () => {} } = await pkg.build(directory, store)
+  try {
+    const { mentions, listing, ...summary } =
+      sealed ?? sealTree(files, directory, [...recordedStates(files, layout), ...pkg.references])
+    const references = [...new Set([...pkg.references, ...mentions])].sort(byName)
+    const hashed = { schema: 1, state, kind, name, version, inputs } as const
+    const seen = sourceSha256 === undefined ? {} : { sourceSha256 }
+    return { record: { ...hashed, ...summary, references, ...seen }, listing, release }
+  } catch (error) {
+    release()
+    throw error
+  }
 }
 
 /**

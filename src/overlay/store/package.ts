@@ -37,6 +37,8 @@ export interface BuildResult {
   readonly sourceSha256?: Sha256
   /** From a builder that sealed its tree while writing it (seal.ts); nobody reads it again then. */
   readonly sealed?: SealedTree
+  /** Lets go of what it was built from, once nobody can have to build it again. */
+  readonly release?: () => void
 }
 
 export interface InstalledPackage {

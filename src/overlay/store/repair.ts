@@ -13,7 +13,7 @@ import { isUnreadable } from './damage.ts'
 import { forgetInodes } from './dedup.ts'
 import { stateNameOf } from './fingerprint.ts'
 import type { StoreContext } from './gc/lock.ts'
-import { buildState } from './install.ts'
+import { type BuiltState, buildState } from './install.ts'
 import { writeListing } from './listing.ts'
 import type { Package } from './package.ts'
 import { type StateRecord, writeRecord } from './record.ts'
@@ -66,11 +66,12 @@ async function repair(record: StateRecord, context: RepairContext, rebuild: Rebu
   const { files, layout, signal } = context
   signal.throwIfAborted()
   const fresh = join(layout.states, `.${record.name}-tmp-${randomBytes(6).toString('hex')}`)
+  let built: BuiltState | undefined
   try {
     const pkg = rebuild(record)
     if (!pkg) return 'no kept generation says what it is made of'
     if (stateNameOf(pkg) !== record.state) return 'its config now describes another state'
-    const built = await buildState(context, pkg, fresh)
+    built = await buildState(context, pkg, fresh)
     syncTree(files, fresh)
     if (built.record.contentSha256 !== record.contentSha256)
       return 'its source now gives other bytes than those recorded'
@@ -81,6 +82,7 @@ async function repair(record: StateRecord, context: RepairContext, rebuild: Rebu
     signal.throwIfAborted()
     return reasonOf(error)
   } finally {
+    built?.release()
     removeTree(files, fresh)
   }
 }

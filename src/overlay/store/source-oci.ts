@@ -11,18 +11,18 @@ import type { MadeSource, SourceFields } from './source.ts'
 import { contentRefOfSource, identityOf, withContent } from './source-content.ts'
 
 export function ociSource(fields: SourceFields): MadeSource | null {
-  const { source, declaredAt, path, limits = defaultLimits } = fields
+  const { source, declaredAt, path, mode, limits = defaultLimits } = fields
   const ref = contentRefOfSource(fields, ['registry', 'oci-layout'])
   if (!ref) return null
   const { stripComponents = 0, allowAbsoluteLinks = false } = source
   const platform = spellPlatform(ref.platform)
   return {
-    inputs: { type: 'oci', ...identityOf(fields, ref), platform, path, stripComponents, allowAbsoluteLinks },
+    inputs: { type: 'oci', ...identityOf(fields, ref), platform, path, mode, stripComponents, allowAbsoluteLinks },
     build: (directory, context) =>
       withContent(fields, ref, context, status =>
         extractLayers({
           files: context.files,
-          layers: layersOf(context.files, status, path),
+          layers: layersOf(context.files, status, { name: path, executable: (mode & 0o100) !== 0 }),
           directory,
           stripComponents,
           allowAbsoluteLinks,
@@ -34,15 +34,21 @@ export function ociSource(fields: SourceFields): MadeSource | null {
   }
 }
 
-function layersOf(files: Files, { blobs, name }: ContentStatus, path: string): Layer[] {
+/** What the config says of a layer that is no archive. */
+interface SingleFile {
+  readonly name: string
+  readonly executable: boolean
+}
+
+function layersOf(files: Files, { blobs, name }: ContentStatus, single: SingleFile): Layer[] {
   const found = new Map(blobs.map(blob => [blob.sha256 as string, blob.path]))
   const manifest = blobs.find(({ role }) => role === 'manifest')
   const parsed = manifest?.path === undefined ? null : parseManifest(files.readFile(manifest.path), manifest.mediaType)
   if (!parsed?.ok || parsed.kind !== 'manifest') throw new CairnError('content.manifest-invalid', `${name} is no image`)
-  return parsed.layers.map(layer => layerOf(layer, found.get(layer.sha256)!, path))
+  return parsed.layers.map(layer => layerOf(layer, found.get(layer.sha256)!, single))
 }
 
-function layerOf({ mediaType, annotations }: Descriptor, file: string, path: string): Layer {
-  if (/[.+]tar(\+\w+|\.gzip)?$/.test(mediaType) || mediaType.includes('.tar.')) return { tar: file }
-  return { file, name: annotations['org.opencontainers.image.title'] ?? path }
+function layerOf({ mediaType, annotations }: Descriptor, file: string, { name, executable }: SingleFile): Layer {
+  if (/[/.+-]tar([+.]\w+)*$/.test(mediaType)) return { tar: file }
+  return { file, name: annotations['org.opencontainers.image.title'] ?? name, executable }
 }

@@ -106,7 +106,7 @@ const usedFields: Readonly<Record<PackageSource['type'], readonly Field[]>> = {
   'url+zip': archive,
   'url+deb': archive,
   'url+rpm': archive,
-  oci: [...archive, 'path'],
+  oci: [...archive, 'path', 'mode'],
   file: ['uri', ...single, 'allowAbsoluteLinks'],
   inline: ['content', ...single],
 }
