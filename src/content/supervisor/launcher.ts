@@ -45,6 +45,7 @@ export async function launchProcess(options: LaunchOptions): Promise<number> {
       () => {},
     )
   for (const end of [connection, channel]) end.on('error', () => {})
+  channel.on('close', () => connection.destroySoon())
   connection.on('close', () => {
     channel.destroy()
     killLater()

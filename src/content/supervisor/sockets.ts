@@ -1,6 +1,6 @@
-// The sockets through which others on this machine reach the hub: two for commands, and one for each process that is not
-// started by the supervisor. Only the holder of the supervisor's lock calls this, so
-// that what lies at their places is stale. Each appears in one rename, with its mode: it is never open to more than it is for.
+// The sockets through which others on this machine reach the hub: two for commands, and one for each process that is a unit
+// of systemd. Only the holder of the supervisor's lock calls this, so that what lies at their places is stale. Each appears
+// in one rename, with its owner and mode: it is never open to more than it is for.
 import { chmod, chown, mkdir, open, rename, rm } from 'node:fs/promises'
 import { createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'

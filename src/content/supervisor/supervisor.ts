@@ -72,9 +72,8 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
       onBegin: (self: CallArgs<'begin'>, starts: number) => report.begun(name, self, starts),
       onEnd: (health: Isolation['health']) => report.ended(name, health),
     })
-    const awaited = new Map<PeerRole, AwaitedProcess>(
-      (units ? processNames : []).map(name => [name, awaitProcess(lifeOf(name))]),
-    )
+    const [awaitedNames, ownNames] = units ? [processNames, []] : [[], processNames]
+    const awaited = new Map<PeerRole, AwaitedProcess>(awaitedNames.map(name => [name, awaitProcess(lifeOf(name))]))
     const sockets = await openSockets(
       layout.run,
       (socket, role) => {
@@ -82,10 +81,10 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
         if (process) process.accept(socket)
         else hub.accept(socketLink(socket), { role })
       },
-      { processes: units ? processNames : [], downloader: layers.downloader },
+      { processes: awaitedNames, downloader: layers.downloader },
     )
     const code = codePlaces(fileURLToPath(import.meta.url))
-    const started = (units ? [] : processNames).map(name =>
+    const started = ownNames.map(name =>
       keepRunning({
         ...lifeOf(name),
         command: planCommand({ name, layout, self: options.self, code, layers, env: process.env }),
