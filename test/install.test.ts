@@ -95,7 +95,7 @@ describe('the package that npm makes', () => {
     ])
       expect(files).toContain(path)
     const places = new Set(files.filter(path => path.includes('/')).map(path => path.split('/')[0]))
-    expect([...places].sort()).toEqual(['bin', 'dist', 'docs', 'examples'])
+    expect([...places].sort()).toEqual(['bin', 'dist', 'docs', 'examples', 'packaging'])
     expect(files.filter(path => /\.(ts|test|fake|suite)\b/.test(path))).toEqual([])
   })
 

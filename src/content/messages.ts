@@ -16,6 +16,8 @@ export const sha256Schema = z.custom<Sha256>(
 /** The parts of a machine that ask for content; `unknown` is the manager's own, for volumes it found. */
 export const scopes = ['volumes', 'packages', 'images', 'certs', 'unknown'] as const
 export type Scope = (typeof scopes)[number]
+/** In the manager's own nobody else asks. */
+const askingScope = z.enum(scopes).refine(scope => scope !== 'unknown' && scope !== 'certs', 'is a scope of the manager')
 
 const size = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER)
 const time = z.iso.datetime()
@@ -88,7 +90,7 @@ export type ContentRef = z.infer<typeof contentRefSchema>
 
 /** `verified` is enough for packages and disks; `loaded` also puts the image into the container runtime. */
 export const contentConfigSchema = z.strictObject({
-  scope: z.enum(scopes),
+  scope: askingScope,
   id: z.string().min(1).max(200),
   ref: contentRefSchema,
   until: z.enum(['verified', 'loaded']),
@@ -295,7 +297,7 @@ const cloudInitSchema = z.strictObject({
 })
 
 export const volumeConfigSchema = z.strictObject({
-  scope: z.enum(scopes),
+  scope: askingScope,
   displayName: z.string().max(200),
   /** `shared` when nobody owns it alone. */
   owner: z.string().regex(volumeNamePattern),

@@ -1,7 +1,11 @@
 // Frames on the wire, cut into pieces of any size.
 
-import type { Socket } from 'node:net'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { connect, createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Duplex } from 'node:stream'
+import { setTimeout } from 'node:timers/promises'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { maxFrame } from './link.ts'
@@ -57,4 +61,29 @@ it('refuses a frame of 2 GiB by its header, and reads nothing after it', () => {
   expect(frames).toEqual(['before'])
   expect(tooLong()).toBe(1)
   expect(maxFrame).toBe(16 * 1024 * 1024)
+})
+
+it('delivers what was said before its end, also to one who speaks before it listens', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'cairn-link-'))
+  const place = join(directory, 'socket')
+  const accepted = Promise.withResolvers<Socket>()
+  const server = createServer({ pauseOnConnect: true }, accepted.resolve)
+  await new Promise<void>(up => server.listen(place, up))
+  const leaving = socketLink(connect(place))
+  leaving.start({ frame: () => {}, tooLong: () => {}, drain: () => {}, close: () => {} })
+  const socket = await accepted.promise
+  const staying = socketLink(socket)
+  leaving.send(Buffer.from('last'))
+  leaving.end()
+  await setTimeout(20)
+  staying.send(Buffer.from('too late'))
+  await setTimeout(20)
+  const frames: string[] = []
+  await new Promise<void>(close => {
+    staying.start({ frame: bytes => frames.push(bytes.toString()), tooLong: () => {}, drain: () => {}, close })
+    socket.resume()
+  })
+  expect(frames).toEqual(['last'])
+  server.close()
+  rmSync(directory, { recursive: true, force: true })
 })

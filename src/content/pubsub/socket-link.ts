@@ -31,7 +31,8 @@ export function socketLink(socket: Socket): Link {
     end: () => {
       if (ended) return
       ended = true
-      socket.destroySoon()
+      // Not destroyed: what the other side says meanwhile would find nobody, and its error throw away what it has not read yet.
+      socket.end()
       setTimeout(() => socket.destroy(), lingerMs).unref()
     },
     destroy: () => socket.destroy(),

@@ -4,10 +4,11 @@ import type { ContentError, Sha256 } from '../../content/messages.ts'
 import { imageName } from '../container/runtime.ts'
 import type { Image, Tree, Turn } from './model.ts'
 import type { Failure } from './protocol.ts'
-import { isOver, moreTrouble, setTimer } from './trouble.ts'
+import { isOfTheBytes, isOver, moreTrouble, setTimer } from './trouble.ts'
 
 /** The runtime may come back at any time. */
 const patience = { firstMs: 5000, mostMs: 60_000, tries: Number.POSITIVE_INFINITY }
+const noPatience = { ...patience, tries: 0 }
 
 export interface ImageView {
   readonly state: 'verified' | 'loading' | 'loaded'
@@ -62,7 +63,9 @@ export function imageJobEnded(turn: Turn, image: Image, failure: Failure | null)
   const isWanted = image.wants.size > 0
   image.state = wasLoading === (failure === null) ? 'loaded' : 'none'
   const counts = failure !== null && !image.isCancelled && (isWanted || !wasLoading)
-  image.trouble = counts ? moreTrouble(turn, image.trouble, failure, patience) : null
+  image.trouble = counts
+    ? moreTrouble(turn, image.trouble, failure, isOfTheBytes(failure) ? noPatience : patience)
+    : null
   image.isCancelled = false
   state.busyImage = null
   for (const name of state.images.keys()) state.dirty.image.add(name)
@@ -74,7 +77,7 @@ export const imageJob = (name: string): string => `image ${name}`
 function load(turn: Turn, image: Image) {
   const { state, effects } = turn
   if (image.state !== 'none' || state.busyImage !== null) return
-  if (!isOver(turn, image.trouble)) return setTimer(turn, `image ${image.name}`, image.trouble!.retryAt!)
+  if (!isOver(turn, image.trouble)) return waitForRetry(turn, image)
   const tree = state.trees.get([...image.wants].sort()[0]!)!
   if (tree.status.state !== 'verified') return
   image.state = 'loading'
@@ -95,11 +98,15 @@ function letGo(turn: Turn, image: Image) {
     state.timers.delete(`image ${image.name}`)
     effects.push({ do: 'forget loaded', name: image.name })
   } else if (image.state === 'loaded' && state.busyImage === null) {
-    if (!isOver(turn, image.trouble)) return setTimer(turn, `image ${image.name}`, image.trouble!.retryAt!)
+    if (!isOver(turn, image.trouble)) return waitForRetry(turn, image)
     image.state = 'unloading'
     state.busyImage = image.name
     effects.push({ do: 'unload', job: imageJob(image.name), name: image.name })
   }
+}
+
+function waitForRetry(turn: Turn, { name, trouble }: Image) {
+  if (trouble!.retryAt !== null) setTimer(turn, `image ${name}`, trouble!.retryAt)
 }
 
 /** A tree that is on its way will want it. */

@@ -13,7 +13,7 @@ import { dropTree, wantTree } from './plan-tree.ts'
 import type { Failure, Made, Outcome } from './protocol.ts'
 import { retract } from './publish.ts'
 import { showVolume } from './show-volume.ts'
-import { errorOf, isOver, moreTrouble, setTimer } from './trouble.ts'
+import { errorOf, isOfTheBytes, isOver, moreTrouble, setTimer } from './trouble.ts'
 import { contradictions, leadingClaim } from './volume-claims.ts'
 
 const createPatience = { firstMs: 5000, mostMs: 600_000, tries: Number.POSITIVE_INFINITY }
@@ -223,10 +223,11 @@ export function volumeJobEnded(turn: Turn, volume: Volume, outcome: Outcome<Part
   if (job.kind !== 'attach' && !isInPlace) effects.push({ do: 'write record', name, record }, { do: 'measure' })
 }
 
-function patienceFor(kind: NonNullable<Volume['job']>['kind'], { code }: Failure) {
+function patienceFor(kind: NonNullable<Volume['job']>['kind'], failure: Failure) {
+  const { code } = failure
   if (kind === 'destroy') return destroyPatience
   const needsOtherConfig = code.startsWith('volume.') && code !== 'volume.write-failed'
-  return needsOtherConfig ? noPatience : createPatience
+  return needsOtherConfig || isOfTheBytes(failure) ? noPatience : createPatience
 }
 
 function planRemoval(turn: Turn, volume: Volume) {

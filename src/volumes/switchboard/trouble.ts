@@ -45,6 +45,11 @@ export function moreTrouble(turn: Turn, before: Trouble | null, failure: Failure
   return { error: errorOf(turn, failure, before?.error, wait, tries), tries, retryAt: turn.now.monotonic + wait }
 }
 
+/** It lies in the bytes themselves, which their digest fixes: no time will change it. */
+export const isOfTheBytes = ({ code }: Failure): boolean => code.startsWith('archive.') || ofTheBytes.has(code)
+
+const ofTheBytes: ReadonlySet<string> = new Set(['image.invalid', 'image.layer-mismatch', 'image.not-a-container'])
+
 /** May be tried now. */
 export const isOver = (turn: Turn, trouble: Trouble | null): boolean =>
   trouble === null || (trouble.retryAt !== null && trouble.retryAt <= turn.now.monotonic)

@@ -196,6 +196,22 @@ describe('a volume', () => {
     expect(statusOf(world, disk())?.state).toBe('created')
   })
 
+  it.each<[string, 'load' | 'create', `${string}.${string}`]>([
+    ['a bomb', 'create', 'archive.limit'],
+    ['a layer that lies', 'create', 'image.layer-mismatch'],
+    ['no container at all', 'load', 'image.not-a-container'],
+  ])('of content that is %s is not tried again: the bytes stay what they are', (_, at, code) => {
+    const world = setUp()
+    world.request(box)
+    while (done(world, at) === 0 && world.step());
+    fail(world, code)
+    world.pass(100 * hour)
+    world.settle()
+    expect(done(world, at)).toBe(1)
+    expect(statusOf(world, box)?.error).toMatchObject({ code, severity: 'error' })
+    expect(statusOf(world, box)?.error).not.toHaveProperty('retryAt')
+  })
+
   it('of nobody can be read by many and written by one, and goes with the last of them', () => {
     const world = setUp()
     const claim = (scope: VolumeConfig['scope'], readOnly: boolean) => disk({ owner: 'shared', scope, readOnly })
