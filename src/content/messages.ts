@@ -16,8 +16,9 @@ export const sha256Schema = z.custom<Sha256>(
 /** The parts of a machine that ask for content; `unknown` is the manager's own, for volumes it found. */
 export const scopes = ['volumes', 'packages', 'images', 'certs', 'unknown'] as const
 export type Scope = (typeof scopes)[number]
-/** In the manager's own nobody else asks. */
-const askingScope = z.enum(scopes).refine(scope => scope !== 'unknown' && scope !== 'certs', 'is a scope of the manager')
+/** In those of the manager nobody else asks. */
+const isAsked = (scope: Scope): boolean => scope !== 'unknown' && scope !== 'certs'
+const askingScope = z.enum(scopes).refine(isAsked, 'is a scope of the manager')
 
 const size = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER)
 const time = z.iso.datetime()
