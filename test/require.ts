@@ -22,6 +22,7 @@ export type Component =
   | 'mkfs.ext4'
   | 'mkfs.xfs'
   | 'nsenter'
+  | 'openssl'
   | 'qemu-img'
   | 'runc'
   | 'skopeo'

@@ -443,6 +443,12 @@ describe('on a channel', () => {
       [hello, put('contentConfig', config({ scope: 'everything' }))],
       'message.invalid',
     ],
+    [
+      'a scope of the manager',
+      'agent.sock',
+      [hello, put('contentConfig', config({ scope: 'unknown' }))],
+      'message.invalid',
+    ],
     ['a digest in upper case', 'agent.sock', [hello, withRef({ sha256: 'A'.repeat(64) })], 'message.invalid'],
     [
       'a digest that is a path',

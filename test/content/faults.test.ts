@@ -19,7 +19,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type FakeCertificates, makeCertificates } from '../../src/content/downloader/origins/certificates.fake.ts'
+import { makeCertificates } from '../../src/content/downloader/origins/certificates.fake.ts'
 import type { ContentStatus, Sha256 } from '../../src/content/messages.ts'
 import { describeWith } from '../require.ts'
 import { mountForTest } from '../volumes/tools.ts'
@@ -68,26 +68,22 @@ describe.concurrent('a server', () => {
     servers.push(server)
     return server
   }
-  let certificates: FakeCertificates
   let machine: ContentMachine
   let daemon: Daemon
   let watch: VerifiedWatch
   // Those that the settings know.
   let authority: FaultyServer
   let liar: FaultyServer
-  let withTls: FaultyServer
   let withPassword: FaultyServer
   let withTokens: FaultyServer
   let behindDeadMirror: FaultyServer
   const tokens = { good: 'token-1', given: 0 }
 
   beforeAll(async () => {
-    certificates = makeCertificates()
     machine = program.machine()
-    ;[authority, liar, withTls, withPassword, withTokens, behindDeadMirror] = await Promise.all([
+    ;[authority, liar, withPassword, withTokens, behindDeadMirror] = await Promise.all([
       serve(),
       serve(),
-      serve({ tls: certificates }),
       serve({ guard: wantsPassword }),
       serve({ guard: (...exchange) => wantsToken(withTokens.origin, tokens, ...exchange) }),
       serve(),
@@ -102,12 +98,11 @@ describe.concurrent('a server', () => {
         'content.reserve': false,
         datastores: [
           { host: authority.host, mirrors: [liar.host] },
-          { host: withTls.host, caFile: 'ca.pem' },
           { host: withPassword.host, username: 'ann', passwordFile: 'password' },
           { host: behindDeadMirror.host, mirrors: [gone.host] },
         ],
       },
-      { 'ca.pem': certificates.ca, password: 'correct horse' },
+      { password: 'correct horse' },
     )
     watch = watchVerified(machine.layout.verified)
     daemon = await machine.daemon()
@@ -303,17 +298,24 @@ describe.concurrent('a server', () => {
       ['/blob?signature=1', undefined],
     ])
   })
+})
 
-  it('that speaks TLS is not followed to one that does not', async () => {
-    const plain = await serve()
+describeWith(['openssl'], 'a server that speaks TLS', () => {
+  it('is not followed to one that does not', async () => {
+    const certificates = makeCertificates()
+    const [secure, plain] = [await startServer({ tls: certificates }), await startServer()]
+    const machine = program.machine()
+    machine.configure({ datastores: [{ host: secure.host, caFile: 'ca.pem' }] }, { 'ca.pem': certificates.ca })
     const body = randomBytes(mib)
     const sha256 = plain.put('/file', body)
-    withTls.put('/file', body, ...Array<Behaviour>(9).fill(answer(302, { location: plain.url('/file') })))
-    withTls.put('/honest', body)
-    const flags = ['--digest', sha256]
-    await cannotBeHad(withTls.url('/file'), flags, { code: 'source.insecure-redirect', passes: false })
+    secure.put('/file', body, answer(302, { location: plain.url('/file') }))
+    expect(await pull(machine, secure, '/file', sha256)).toMatchObject({
+      code: 1,
+      said: { error: { code: 'source.insecure-redirect' } },
+    })
     expect(plain.asked).toEqual([])
-    expect((await pull(machine, withTls, '/honest', sha256)).code).toBe(0)
+    expect((await pull(machine, secure, '/file', sha256)).code).toBe(0)
+    await Promise.all([secure.close(), plain.close()])
   })
 })
 

@@ -93,14 +93,18 @@ async function sung(password: string, work: (told: Told) => Promise<void>) {
   return { found, log: daemon.log }
 }
 
-/** What a command says, in both forms, and what it ends with. */
+/** Looks at what a command says, and tells what it ends with; a question is asked in both forms. */
 type Told = (...words: string[]) => Promise<number>
+
+const questions: readonly string[] = ['list', 'status', 'explain', 'show']
 
 const toldBy =
   (machine: ContentMachine, watch: SecretsWatch): Told =>
   async (...words) => {
     const { code, said } = await machine.cairn<object>(...words)
     watch.look(`what ${words[0]} ${words[1]} --json says`, JSON.stringify(said))
+    if (questions.includes(words[1]!))
+      watch.look(`what ${words[0]} ${words[1]} says`, (await machine.shown(...words)).text)
     return code
   }
 
