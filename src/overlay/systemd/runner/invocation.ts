@@ -23,8 +23,7 @@ export async function endAll(
   invocation: Invocation,
   { signal, timeoutMs }: { signal: NodeJS.Signals; timeoutMs: number | null },
 ): Promise<boolean> {
-  signalAll(invocation, signal)
-  if (await areGone(invocation, timeoutMs)) return true
+  if (await areGone(invocation, timeoutMs, signalOnce(signal))) return true
   const until = performance.now() + lastWaitMs
   // Again and again, because between a look and a signal a process can fork.
   do signalAll(invocation, 'SIGKILL')
@@ -35,19 +34,35 @@ export async function endAll(
 export const isRunning = (invocation: Invocation): boolean => targetsOf(invocation).length > 0
 
 export function signalAll(invocation: Invocation, signal: NodeJS.Signals) {
-  for (const target of targetsOf(invocation)) {
-    try {
-      process.kill(target, signal)
-    } catch (error) {
-      // Gone in the meantime, or it has become somebody else (sudo).
-      if (!isErrno(error, 'ESRCH', 'EPERM')) throw error
-    }
+  for (const target of targetsOf(invocation)) send(signal, target)
+}
+
+/** A process shows no environment while it becomes another program: who is first seen later is told later. */
+function signalOnce(signal: NodeJS.Signals): (targets: readonly number[]) => void {
+  const told = new Set<number>()
+  return targets => {
+    for (const target of targets) if (!told.has(target)) send(signal, target)
+    for (const target of targets) told.add(target)
   }
 }
 
-async function areGone(invocation: Invocation, timeoutMs: number | null): Promise<boolean> {
+function send(signal: NodeJS.Signals, target: number) {
+  try {
+    process.kill(target, signal)
+  } catch (error) {
+    // Gone in the meantime, or it has become somebody else (sudo).
+    if (!isErrno(error, 'ESRCH', 'EPERM')) throw error
+  }
+}
+
+async function areGone(
+  invocation: Invocation,
+  timeoutMs: number | null,
+  see: (targets: readonly number[]) => void = () => {},
+): Promise<boolean> {
   const until = timeoutMs === null ? Number.POSITIVE_INFINITY : performance.now() + timeoutMs
-  while (isRunning(invocation)) {
+  for (let left = targetsOf(invocation); left.length > 0; left = targetsOf(invocation)) {
+    see(left)
     if (performance.now() >= until) return false
     await delay(pollMs)
   }

@@ -2,11 +2,11 @@ import { existsSync, mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync }
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll } from 'vitest'
-import { type ManagedMachine, systemdSuite } from '../systemd.suite.ts'
-import { connectRunner } from './client.ts'
-import { makeTestRoot, removeTestRoot } from './machine.fake.ts'
-import { openRunner, type Runner } from './runner.ts'
-import { type RunnerServer, serveRunner } from './server.ts'
+import { connectRunner } from '../../src/overlay/systemd/runner/client.ts'
+import { makeTestRoot, removeTestRoot } from '../../src/overlay/systemd/runner/machine.fake.ts'
+import { openRunner, type Runner } from '../../src/overlay/systemd/runner/runner.ts'
+import { type RunnerServer, serveRunner } from '../../src/overlay/systemd/runner/server.ts'
+import { type ManagedMachine, systemdSuite } from '../../src/overlay/systemd/systemd.suite.ts'
 
 // Over the socket, so that client, server and runner are all under test.
 let root: string

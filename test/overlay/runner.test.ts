@@ -4,11 +4,17 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'no
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { RefusedError } from '../../../lib/errors.ts'
-import { startTimeOf } from '../../../lib/process-identity.ts'
-import { connectRunner } from './client.ts'
-import { makeTestRoot, openTestMachine, removeTestRoot, type TestMachine, writeUnit } from './machine.fake.ts'
-import { openRunner } from './runner.ts'
+import { RefusedError } from '../../src/lib/errors.ts'
+import { startTimeOf } from '../../src/lib/process-identity.ts'
+import { connectRunner } from '../../src/overlay/systemd/runner/client.ts'
+import {
+  makeTestRoot,
+  openTestMachine,
+  removeTestRoot,
+  type TestMachine,
+  writeUnit,
+} from '../../src/overlay/systemd/runner/machine.fake.ts'
+import { openRunner } from '../../src/overlay/systemd/runner/runner.ts'
 
 const runs = (pid: number) => startTimeOf(pid) !== null
 /** A shell script of one line, without single quotes, as a command of a unit. */
@@ -193,9 +199,13 @@ describe('a runner that was killed', () => {
   })
 
   const startHost = async (unit: string) => {
-    host = spawn(process.execPath, [fileURLToPath(new URL('host.fake.ts', import.meta.url)), root, unit], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
+    host = spawn(
+      process.execPath,
+      [fileURLToPath(new URL('../../src/overlay/systemd/runner/host.fake.ts', import.meta.url)), root, unit],
+      {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    )
     await new Promise(up => host!.stdout!.once('data', up))
     const pids = join(root, 'etc/pids')
     await isWritten(pids)

@@ -5,15 +5,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { realClock } from '../../lib/clock.ts'
-import { type ContentLayout, contentLayoutOf } from '../layout.ts'
-import { type ProcessName, processNames } from '../messages.ts'
-import { until } from '../pubsub/pubsub.fake.ts'
-import { launchProcess } from './launcher.ts'
-import { findLayers } from './layers.ts'
-import { type Supervisor, startSupervisor } from './supervisor.ts'
+import { type ContentLayout, contentLayoutOf } from '../../src/content/layout.ts'
+import { type ProcessName, processNames } from '../../src/content/messages.ts'
+import { until } from '../../src/content/pubsub/pubsub.fake.ts'
+import { launchProcess } from '../../src/content/supervisor/launcher.ts'
+import { findLayers } from '../../src/content/supervisor/layers.ts'
+import { type Supervisor, startSupervisor } from '../../src/content/supervisor/supervisor.ts'
+import { realClock } from '../../src/lib/clock.ts'
 
-const self = [process.execPath, fileURLToPath(new URL('./processes.fake.ts', import.meta.url))]
+const self = [
+  process.execPath,
+  fileURLToPath(new URL('../../src/content/supervisor/processes.fake.ts', import.meta.url)),
+]
 const hasty = { ...realClock, sleep: (ms: number, signal?: AbortSignal) => realClock.sleep(Math.min(ms, 100), signal) }
 
 let base: string

@@ -7,19 +7,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { realClock } from '../../lib/clock.ts'
-import { realFiles } from '../../lib/files.ts'
-import { findProgram } from '../../lib/run.ts'
-import { type ContentLayout, contentLayoutOf } from '../layout.ts'
-import { openHub } from '../pubsub/hub.ts'
-import { aContentConfig, until } from '../pubsub/pubsub.fake.ts'
-import { socketLink } from '../pubsub/socket-link.ts'
-import { connectTo } from './connect.ts'
-import { findLayers } from './layers.ts'
-import { openService } from './service.ts'
-import { startSupervisor } from './supervisor.ts'
+import { type ContentLayout, contentLayoutOf } from '../../src/content/layout.ts'
+import { openHub } from '../../src/content/pubsub/hub.ts'
+import { aContentConfig, until } from '../../src/content/pubsub/pubsub.fake.ts'
+import { socketLink } from '../../src/content/pubsub/socket-link.ts'
+import { connectTo } from '../../src/content/supervisor/connect.ts'
+import { findLayers } from '../../src/content/supervisor/layers.ts'
+import { openService } from '../../src/content/supervisor/service.ts'
+import { startSupervisor } from '../../src/content/supervisor/supervisor.ts'
+import { realClock } from '../../src/lib/clock.ts'
+import { realFiles } from '../../src/lib/files.ts'
+import { findProgram } from '../../src/lib/run.ts'
 
-const entry = fileURLToPath(new URL('./processes.fake.ts', import.meta.url))
+const entry = fileURLToPath(new URL('../../src/content/supervisor/processes.fake.ts', import.meta.url))
 const self = [process.execPath, entry]
 
 let base: string
