@@ -7,6 +7,7 @@ describe('durations', () => {
     ['90s', 90_000],
     ['1h30m', 5_400_000],
     ['7d', 604_800_000],
+    ['2w1d', 1_296_000_000],
     ['1m500ms', 60_500],
     ['0s', 0],
   ])('reads %s', (text, ms) => {
@@ -34,5 +35,6 @@ describe('durations', () => {
   it('prints the shortest spelling', () => {
     expect(printDuration(5_400_000)).toBe('1h30m')
     expect(printDuration(0)).toBe('0s')
+    expect(printDuration(parseDuration('2w'))).toBe('14d')
   })
 })

@@ -3,6 +3,7 @@ import { ProblemsError } from './errors.ts'
 import type { Problem } from './problem.ts'
 
 const units = [
+  ['w', 604_800_000],
   ['d', 86_400_000],
   ['h', 3_600_000],
   ['m', 60_000],
@@ -11,7 +12,7 @@ const units = [
 ] as const
 
 /** One or more whole numbers with a unit, largest first, each unit once. */
-const spelling = /^(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?(?:(\d+)ms)?$/
+const spelling = /^(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?(?:(\d+)ms)?$/
 
 /** Milliseconds; throws a ProblemsError when the text is no duration. */
 export function parseDuration(text: string, path = ''): number {
@@ -33,11 +34,11 @@ export function durationOrProblem(text: string, path: string): number | Problem 
   }
 }
 
-/** The shortest spelling that parseDuration reads back as the same number: 5400000 is `1h30m`. */
+/** The one spelling that parseDuration reads back as the same number: 5400000 is `1h30m`. Weeks are read, but print as days. */
 export function printDuration(ms: number): string {
   let rest = Math.round(ms)
   let text = ''
-  for (const [unit, size] of units) {
+  for (const [unit, size] of units.slice(1)) {
     const count = Math.floor(rest / size)
     if (count > 0) text += `${count}${unit}`
     rest -= count * size

@@ -13,6 +13,8 @@ describe('readJson', () => {
     expect(locate('["a.b"].list[1].missing')).toEqual({ file: 'f.json', line: 2, column: 24 })
     expect(locate('plain')).toEqual({ file: 'f.json', line: 3, column: 3 })
     expect(locate('nowhere.at.all')).toEqual({ file: 'f.json', line: 1, column: 1 })
+    expect(locate('plain', 'value')).toEqual({ file: 'f.json', line: 3, column: 12 })
+    expect(locate('["a.b"].list[0]', 'value')).toEqual({ file: 'f.json', line: 2, column: 21 })
   })
 
   it('takes a byte order mark, refuses comments and trailing commas', () => {

@@ -1,14 +1,15 @@
 // Reads JSON so that every later complaint about a value can say file, line and column. Strict JSON: no comments, no
 // trailing commas; the same key twice is a Problem that names both places. Positions are looked up only when asked for.
 import { type Node, type ParseError, parseTree, printParseErrorCode, visit } from 'jsonc-parser'
+import { lineIndex } from './line-index.ts'
 import type { Problem, SourceRange } from './problem.ts'
 
 export interface LocatedJson {
   /** Undefined when the text is not JSON at all. */
   readonly value: unknown
   readonly problems: readonly Problem[]
-  /** The place of a value, or of its nearest parent that is in the file. */
-  locate(path: string): SourceRange
+  /** The place of a field: of its key where it has one, or of its value; else of its nearest parent that is in the file. */
+  locate(path: string, at?: 'key' | 'value'): SourceRange
 }
 
 /** How Problems spell a place in a value: `packageByNames.nginx.etcFiles[0]`, `packageByNames["a.b"].source`. */
@@ -20,13 +21,14 @@ export function fieldPath(parent: string, key: string | number): string {
 
 export function readJson({ file, text }: { file: string; text: string }): LocatedJson {
   const body = text.startsWith('\uFEFF') ? text.slice(1) : text
-  const rangeOf = lineIndex(file, body)
-  let places: Map<string, number> | undefined
-  const locate = (path: string): SourceRange => {
+  const lineOf = lineIndex(body)
+  const rangeOf = (offset: number): SourceRange => ({ file, ...lineOf(offset) })
+  let places: Map<string, Place> | undefined
+  const locate = (path: string, part: 'key' | 'value' = 'key'): SourceRange => {
     places ??= placesOf(body)
     for (let at = path; at; at = parentPath(at)) {
-      const offset = places.get(at)
-      if (offset !== undefined) return rangeOf(offset)
+      const place = places.get(at)
+      if (place) return rangeOf(place[part])
     }
     return rangeOf(0)
   }
@@ -92,10 +94,17 @@ function syntaxProblem(text: string, rangeOf: (offset: number) => SourceRange): 
   return { code: 'json.syntax', path: '', reason: `not JSON: ${words}`, source: rangeOf(first?.offset ?? 0) }
 }
 
-function placesOf(text: string): Map<string, number> {
-  const places = new Map<string, number>()
+/** Offsets; what has no key of its own, an item of a list, has its value's twice. */
+interface Place {
+  readonly key: number
+  readonly value: number
+}
+
+function placesOf(text: string): Map<string, Place> {
+  const places = new Map<string, Place>()
   const walk = (node: Node, path: string) => {
-    if (path) places.set(path, node.parent?.type === 'property' ? node.parent.offset : node.offset)
+    const key = node.parent?.type === 'property' ? node.parent.offset : node.offset
+    if (path) places.set(path, { key, value: node.offset })
     if (node.type === 'object')
       for (const { children } of node.children ?? []) {
         const [key, value] = children ?? []
@@ -109,14 +118,7 @@ function placesOf(text: string): Map<string, number> {
   return places
 }
 
-function parentPath(path: string): string {
+/** '' when there is none above. */
+export function parentPath(path: string): string {
   return path.replace(/(\.[^.[\]"]*|\[\d+\]|\["(?:[^"\\]|\\.)*"\]|^[^.[]+)$/, '')
-}
-
-function lineIndex(file: string, text: string): (offset: number) => SourceRange {
-  return offset => {
-    const before = text.slice(0, offset)
-    const lineStart = before.lastIndexOf('\n') + 1
-    return { file, line: before.split('\n').length, column: offset - lineStart + 1 }
-  }
 }

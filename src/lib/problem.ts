@@ -7,8 +7,8 @@ export interface Problem {
   readonly path: string
   readonly reason: string
   /** The next step, where there is one. */
-  readonly hint?: string
-  readonly source?: SourceRange
+  readonly hint?: string | undefined
+  readonly source?: SourceRange | undefined
 }
 
 export type ProblemCode = `${string}.${string}`

@@ -1,5 +1,6 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseSize, printSize, sizeOrProblem } from './size.ts'
+import { parseSize, printSize, sizeOrProblem, spellSize } from './size.ts'
 
 describe('sizes', () => {
   it.each([
@@ -28,5 +29,23 @@ describe('sizes', () => {
     [5e15, '5000.0 TB'],
   ])('prints %d as %s', (bytes, text) => {
     expect(printSize(bytes)).toBe(text)
+  })
+
+  it.each([
+    ['10GiB', '10GiB'],
+    ['1024MiB', '1GiB'],
+    ['4096', '4KiB'],
+    ['128kB', '128kB'],
+    ['1.5kB', '1500B'],
+    ['0', '0B'],
+  ])('spells %s as %s', (text, spelling) => {
+    expect(spellSize(parseSize(text))).toBe(spelling)
+  })
+
+  it('spells what it reads back as the same number', () => {
+    fc.assert(
+      fc.property(fc.maxSafeNat(), bytes => parseSize(spellSize(bytes)) === bytes),
+      { ...(process.env.CAIRN_SEED ? { seed: Number(process.env.CAIRN_SEED) } : {}) },
+    )
   })
 })

@@ -48,3 +48,25 @@ export function printSize(bytes: number): string {
   }
   return `${power === 0 ? amount : amount.toFixed(1)} ${names[power]}`
 }
+
+const exactUnits = [
+  ['TiB', 2 ** 40],
+  ['GiB', 2 ** 30],
+  ['MiB', 2 ** 20],
+  ['KiB', 2 ** 10],
+  ['TB', 1e12],
+  ['GB', 1e9],
+  ['MB', 1e6],
+  ['kB', 1e3],
+  ['B', 1],
+] as const
+
+/** The one spelling that parseSize reads back as the same number: the shortest in whole units, `10GiB`, `128kB`. */
+export function spellSize(bytes: number): string {
+  let shortest = ''
+  for (const [unit, size] of exactUnits) {
+    const text = `${bytes / size}${unit}`
+    if (bytes % size === 0 && (shortest === '' || text.length < shortest.length)) shortest = text
+  }
+  return shortest
+}

@@ -1,7 +1,8 @@
-// "Did you mean": the one candidate that a typing mistake most likely stood for, or none when nothing is near.
+// "Did you mean": the one candidate that a typing mistake most likely stood for, or none when nothing is near: at most two
+// mistakes, and at most one in three letters. Upper and lower case are the same.
 
-function nearest(word: string, candidates: Iterable<string>): string | null {
-  const limit = Math.max(1, Math.floor(word.length / 3))
+export function nearest(word: string, candidates: Iterable<string>): string | null {
+  const limit = Math.max(1, Math.min(2, Math.floor(word.length / 3)))
   let best: { candidate: string; distance: number } | null = null
   for (const candidate of candidates) {
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase(), limit)

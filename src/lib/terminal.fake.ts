@@ -24,5 +24,6 @@ export function fakeTerminal(
     err: screen('err'),
     readInput: async () => Buffer.from(input),
     ask: answer === undefined ? null : async () => answer,
+    askHidden: answer === undefined ? null : async () => answer,
   }
 }

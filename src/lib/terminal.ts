@@ -1,5 +1,6 @@
 // The terminal as a port: where output goes, what it can show, and whether somebody is there to answer.
 import { createInterface } from 'node:readline/promises'
+import { Writable } from 'node:stream'
 import { isErrno } from './errors.ts'
 
 export interface Screen {
@@ -18,6 +19,8 @@ export interface Terminal {
   readInput(): Promise<Uint8Array>
   /** Null when nobody can answer. */
   readonly ask: ((question: string) => Promise<string>) | null
+  /** The same without showing what is typed. */
+  readonly askHidden: ((question: string) => Promise<string>) | null
 }
 
 export function processTerminal(): Terminal {
@@ -33,6 +36,7 @@ export function processTerminal(): Terminal {
       return Buffer.concat(chunks)
     },
     ask: stdin.isTTY && stderr.isTTY ? question => askOn({ input: stdin, output: stderr }, question) : null,
+    askHidden: stdin.isTTY && stderr.isTTY ? question => askHiddenOn({ input: stdin, output: stderr }, question) : null,
   }
 }
 
@@ -71,5 +75,21 @@ async function askOn(streams: { input: NodeJS.ReadStream; output: NodeJS.WriteSt
     return await Promise.race([asking.question(question), ended])
   } finally {
     asking.close()
+  }
+}
+
+/** What is typed goes to an output that shows nothing; the line feed at the end is shown, so that the next line begins anew. */
+async function askHiddenOn(streams: { input: NodeJS.ReadStream; output: NodeJS.WriteStream }, question: string) {
+  const { input, output } = streams
+  output.write(question)
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const asking = createInterface({ input, output: nowhere, terminal: true })
+  const { promise: answered, resolve } = Promise.withResolvers<string>()
+  asking.once('close', () => resolve(''))
+  try {
+    return await Promise.race([asking.question(''), answered])
+  } finally {
+    asking.close()
+    output.write('\n')
   }
 }
