@@ -1,5 +1,5 @@
-// Writes the reference pages that are made from the sources: docs/commands.md, docs/codes.md, docs/exit-codes.md.
-// `node scripts/docs.ts` after a change to commands, codes or exit codes; a unit test says when it was forgotten.
+// Writes the reference pages that are made from the sources: docs/commands.md, docs/kinds.md, docs/codes.md, docs/exit-codes.md.
+// `node scripts/docs.ts` after a change to commands, kinds, codes or exit codes; a unit test says when it was forgotten.
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { codeMeanings } from '../src/cli/codes.ts'
@@ -10,12 +10,15 @@ import { exitCodes } from '../src/cli/exit.ts'
 import type { Parameters } from '../src/cli/parameter.ts'
 import { usageLine } from '../src/cli/views/help.ts'
 import { contentSettingsSchema } from '../src/resources/content-settings.ts'
+import { kindsPage } from './kinds-page.ts'
+import { madeFrom } from './made-from.ts'
 
 const project = fileURLToPath(new URL('..', import.meta.url))
 
 /** Path below the project to text. */
 export const referencePages = (): Readonly<Record<string, string>> => ({
   'docs/commands.md': commandsPage(),
+  'docs/kinds.md': kindsPage(),
   'docs/codes.md': codesPage(),
   'docs/exit-codes.md': exitCodesPage(),
 })
@@ -24,17 +27,18 @@ export const referencePages = (): Readonly<Record<string, string>> => ({
 export function codesInSources(): string[] {
   const files = globSync('src/**/*.ts', { cwd: project, exclude: ['**/*.{test,fake,suite}.ts', 'src/cli/codes.ts'] })
   const found = files.flatMap(file => [...readFileSync(`${project}/${file}`, 'utf8').matchAll(code)])
-  const other = new Set([...Object.keys(contentSettingsSchema.shape), ...programsAndHosts])
+  const other = new Set([...Object.keys(contentSettingsSchema.shape), ...programsAndHosts, ...keyFiles])
   const literals = [...new Set(found.map(([, literal = '']) => literal))]
-  return literals.filter(literal => !fileSuffix.test(literal) && !other.has(literal)).sort()
+  return literals.filter(literal => !fileSuffix.test(literal) && !place.test(literal) && !other.has(literal)).sort()
 }
 
 const code = /'([a-z][a-z0-9]*(?:-[a-z0-9]+)*\.[a-z][a-z0-9]*(?:-[a-z0-9]+)*)'/g
-const fileSuffix = /\.(?:json|conf|d|service|target|socket|timer|mount|lock|sock|sh|ts|js|txt|md)$/
+const fileSuffix = /\.(?:json|conf|d|service|target|socket|timer|mount|lock|sock|sh|ts|js|txt|md|yaml|crt|db|token)$/
+/** Places in resources and requests, and columns of tables. */
+const place = /^(?:metadata|spec|header|query|path|label|referrer|resources)\.|^(?:resource|stack)\.(?:id|kind|name)$/
 
-const programsAndHosts = ['docker.io', 'mkfs.ext4', 'mkfs.vfat', 'mkfs.xfs']
-
-const madeFrom = (what: string) => `<!-- Made by scripts/docs.ts from ${what}. -->\n`
+const programsAndHosts = ['bitbucket.org', 'docker.io', 'github.com', 'mkfs.ext4', 'mkfs.vfat', 'mkfs.xfs']
+const keyFiles = ['ca.key', 'server.key', 'vault.key']
 
 function commandsPage(): string {
   const { commands, topics } = catalogue
