@@ -1,0 +1,70 @@
+// JSON: one resource, or a list of them. Strict: comments and trailing commas are Problems, and so is a key that stands twice.
+import { fieldPath, readJson } from '../../lib/located-json.ts'
+import type { Problem } from '../../lib/problem.ts'
+import type { Document } from '../model/source.ts'
+import type { Decoder, Found, Text } from './decoder.ts'
+import { inexactNumber, isExact } from './numbers.ts'
+import { resourcesOf } from './resources-of.ts'
+import { tooDeep } from './too-deep.ts'
+
+export const jsonDecoder: Decoder = {
+  name: 'json',
+  extensions: ['.json'],
+  contentTypes: ['application/json', 'text/json'],
+  sniff: first => first === '{' || first === '[',
+  decode,
+}
+
+function* decode(text: Text): Generator<Found> {
+  const deep = tooDeepAt(text)
+  if (deep !== undefined)
+    return yield { is: 'unreadable', problems: [tooDeep({ limit: text.limits.depth, source: text.placeOf(deep) })] }
+  const read = readJson(text)
+  const isPlaced = text.placeOf(0) !== undefined
+  const problems = read.problems.map(problem => asTold(problem, isPlaced))
+  if (read.value === undefined) return yield { is: 'unreadable', problems }
+  const locate: Document['locate'] = isPlaced ? (path, at = 'value') => read.locate(path, at) : () => undefined
+  const inexact = mayBeInexact.test(text.text) ? replaceInexact(read.value, '', locate) : []
+  yield* resourcesOf({ value: read.value, problems: [...problems, ...inexact], locate })
+}
+
+/** Where the nesting goes beyond the limit. By brackets alone, since what follows calls itself for each of them. */
+function tooDeepAt({ text, limits }: Text): number | undefined {
+  // A list at the top is no part of any resource.
+  const most = limits.depth + (/^\s*\[/.test(text) ? 1 : 0)
+  let depth = 0
+  for (let at = 0; at < text.length; at++) {
+    const char = text[at]
+    if (char === '"') at = stringEnd(text, at)
+    else if (char === '[' || char === '{') depth++
+    else if (char === ']' || char === '}') depth--
+    if (depth > most) return at
+  }
+  return undefined
+}
+
+function stringEnd(text: string, start: number): number {
+  let at = start + 1
+  for (; at < text.length && text[at] !== '"'; at++) if (text[at] === '\\') at++
+  return at
+}
+
+function asTold({ source, ...problem }: Problem, isPlaced: boolean): Problem {
+  const hint = 'JSON has no comments, no trailing commas and no single quotes. YAML has: state it with -e yaml.'
+  return { ...problem, ...(problem.code === 'json.syntax' && { hint }), ...(isPlaced && source && { source }) }
+}
+
+const mayBeInexact = /\d{16}|\d[eE]/
+
+/** In their place stands what was written, as near as is known. */
+function replaceInexact(parent: unknown, path: string, locate: Document['locate']): Problem[] {
+  if (typeof parent !== 'object' || parent === null) return []
+  const fields = parent as Record<string, unknown>
+  return Object.keys(fields).flatMap(key => {
+    const value = fields[key]
+    const inside = fieldPath(path, Array.isArray(parent) ? Number(key) : key)
+    if (typeof value !== 'number' || isExact(value)) return replaceInexact(value, inside, locate)
+    fields[key] = String(value)
+    return [inexactNumber({ path: inside, written: String(value), source: locate(inside) })]
+  })
+}
