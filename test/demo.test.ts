@@ -145,7 +145,7 @@ const environment = () => ({ PATH: '/usr/bin:/bin', HOME: work })
 
 const cairn = (...args: string[]): Promise<Finished> => run(command(args), { cwd: work, env: environment() })
 const apply = (name: string) =>
-  cairn('node', 'apply', '-f', join(home, `examples/homelab/${name}.json`), '--root', `.cairn/demo/${name}`)
+  cairn('node', 'apply', '-f', join(home, `examples/homelab/overlays/${name}.json`), '--root', `.cairn/demo/${name}`)
 
 async function startDemo() {
   const [program = '', ...args] = command(['demo'])
@@ -165,7 +165,7 @@ async function startDemo() {
 }
 
 function edit(name: string, change: (text: string) => string) {
-  const path = join(home, `examples/homelab/${name}.json`)
+  const path = join(home, `examples/homelab/overlays/${name}.json`)
   const before = readFileSync(path, 'utf8')
   const after = change(before)
   if (after === before) throw new Error(`nothing to change in ${name}.json`)

@@ -14,12 +14,20 @@ describe.each(folders)('examples/%s', folder => {
   const directory = join(examples, folder)
 
   it('gives the plan that it says', async () => {
-    const configs = readdirSync(directory).filter(name => name.endsWith('.json'))
+    const configs = readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.json'))
     const plans = await Promise.all(
       configs.sort().map(async name => `$ cairn node plan -f ${name}\n${await planOf(name)}`),
     )
     await expect(plans.join('\n')).toMatchFileSnapshot(join(directory, 'expected-plan.txt'))
   })
+
+  const isBundle = readdirSync(directory).some(name => name.endsWith('.yaml'))
+  if (isBundle)
+    it('is a bundle without a problem', async () => {
+      const cairn = join(examples, '../bin/cairn')
+      const { stdout } = await runOrThrow([cairn, 'validate', '--offline', '-f', directory])
+      expect(stdout).toMatch(/^Valid: \d+ resources in \d+ files\./)
+    })
 
   it('has a page that names files which are there', () => {
     const page = readFileSync(join(directory, 'README.md'), 'utf8')

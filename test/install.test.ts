@@ -62,7 +62,7 @@ describe('the package that npm makes', () => {
   })
 
   it('plans and applies with nothing but itself and its Node', async () => {
-    const config = join(installed, 'examples/homelab/cleo.json')
+    const config = join(installed, 'examples/homelab/overlays/cleo.json')
     const plan = await cairn('node', 'plan', '-f', config, '--root', join(base, 'try'))
     expect(plan).toMatchObject({ code: 0, stderr: '' })
     const expected = readFileSync(join(project, 'examples/homelab/expected-plan.txt'), 'utf8')

@@ -3,8 +3,10 @@
 import { existsSync } from 'node:fs'
 import { describe, it } from 'vitest'
 import { findProgram } from '../src/lib/run.ts'
+import { schemathesisPrograms } from './bundles/schemathesis-programs.ts'
+import { postgresPrograms } from './server/postgres-programs.ts'
 
-/** `root`, `loop` for loop devices, or the name of a program. */
+/** `root`, `loop` for loop devices, `postgres` and `schemathesis` wherever they are, or the name of a program. */
 export type Component =
   | 'root'
   | 'loop'
@@ -17,14 +19,17 @@ export type Component =
   | 'docker-registry'
   | 'insmod'
   | 'isoinfo'
+  | 'jsonnet'
   | 'linux.uml'
   | 'mkfs.btrfs'
   | 'mkfs.ext4'
   | 'mkfs.xfs'
   | 'nsenter'
   | 'openssl'
+  | 'postgres'
   | 'qemu-img'
   | 'runc'
+  | 'schemathesis'
   | 'skopeo'
   | 'strace'
   | 'systemd-nspawn'
@@ -53,5 +58,8 @@ export function describeWith(components: readonly Component[], title: string, bo
 function requires(component: Component): string | null {
   if (component === 'root') return process.getuid?.() === 0 ? null : 'needs root'
   if (component === 'loop') return existsSync('/dev/loop-control') ? null : 'needs loop devices'
+  if (component === 'postgres') return postgresPrograms() ? null : 'needs PostgreSQL'
+  if (component === 'schemathesis')
+    return schemathesisPrograms() ? null : 'needs test/bundles/schemathesis.txt installed'
   return findProgram(component) ? null : `needs the program ${component}`
 }

@@ -27,10 +27,11 @@ export interface Command {
 /**
  * question: changes nothing; --quiet leaves its answer standing.
  * store: changes only what no running unit sees.
+ * server: changes the control plane, which finishes or undoes by itself.
  * machine: changes /etc and units, in a journal; a lost terminal does not stop it.
  * service: runs until it is stopped, prints and handles signals itself.
  */
-export type Nature = 'question' | 'store' | 'machine' | 'service'
+export type Nature = 'question' | 'store' | 'server' | 'machine' | 'service'
 
 export interface Example {
   readonly line: string

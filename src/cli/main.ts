@@ -15,6 +15,10 @@ if (argv[0] === '--version' || argv[0] === '-V') {
   // How the supervisor starts Cairn again, walled in.
   const { runContentProcess } = await import('../volumes/process.ts')
   await runContentProcess(argv[1] ?? '')
+} else if (argv[0] === '--jsonnet-process') {
+  // How Cairn evaluates Jsonnet: once more, with limits.
+  const { runJsonnetProcess } = await import('../bundles/read/jsonnet-process.ts')
+  await runJsonnetProcess()
 } else {
   // bin/cairn sets it so that this file is cached too; what Cairn starts has no use for it.
   delete process.env.NODE_COMPILE_CACHE

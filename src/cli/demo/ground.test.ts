@@ -82,6 +82,6 @@ describe('the homelab', () => {
     const { machines } = readHomelab()
     expect(machines.map(({ name }) => name)).toEqual(['atlas', 'borea', 'cleo'])
     expect(machines.map(({ urls }) => urls[0]?.port)).toEqual(['18081', '18082', '18083'])
-    expect(machines[0]?.file).toBe('examples/homelab/atlas.json')
+    expect(machines[0]?.file).toBe('examples/homelab/overlays/atlas.json')
   })
 })

@@ -28,7 +28,7 @@ const names = ['atlas', 'borea', 'cleo'] as const
 export function readHomelab(): Homelab {
   const home = findHome(dirname(fileURLToPath(import.meta.url)))
   const read = names.map(name => {
-    const file = fromHere(join(home, 'examples/homelab', `${name}.json`))
+    const file = fromHere(join(home, 'examples/homelab/overlays', `${name}.json`))
     const text = readFileSync(file, 'utf8')
     return { name, file, text, ...readOverlayConfig({ file, text }) }
   })

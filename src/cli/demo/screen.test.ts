@@ -13,7 +13,7 @@ const directory = `${process.cwd()}/.cairn/demo`
 
 const aMachine = (name: string, port: number): DemoMachine => ({
   name,
-  file: `examples/homelab/${name}.json`,
+  file: `examples/homelab/overlays/${name}.json`,
   text: '',
   config: {
     version: '1',

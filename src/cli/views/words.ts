@@ -15,3 +15,6 @@ export const tally = (parts: Readonly<Record<string, number>>): string =>
 
 /** Enough of an id to name it: `cairn node confirm` takes its beginning. */
 export const shortId = (id: string): string => id.slice(0, 8)
+
+/** The flag that gives each confirmation. */
+export const confirmationFlags = { massDelete: '--allow-mass-delete', dataLoss: '--allow-data-loss' } as const
