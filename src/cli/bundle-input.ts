@@ -3,8 +3,6 @@
 import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { defaultLimits, encodings, type Source } from '../bundles/model/source.ts'
-import { collectSources } from '../bundles/read/files.ts'
-import { evaluateJsonnetSource } from '../bundles/read/jsonnet.ts'
 import { messageOf, ProblemsError } from '../lib/errors.ts'
 import type { Problem } from '../lib/problem.ts'
 import type { Session } from './command.ts'
@@ -48,6 +46,8 @@ export interface SentSource {
 /** Throws a ProblemsError with everything that cannot be read. */
 export async function readSources(values: Values<typeof sourceOptions>, session: Session): Promise<SentSource[]> {
   const { file: files = [], recurse = false, encoding } = values
+  // Help and completion read this file too, and need no readers.
+  const { collectSources } = await import('../bundles/read/files.ts')
   const { sources, problems } = await collectSources({
     files,
     recurse,
@@ -66,9 +66,10 @@ async function* oneChunk(bytes: Promise<Uint8Array>) {
   yield await bytes
 }
 
-function evaluated(source: Source, given: readonly string[], extVars: Readonly<Record<string, string>>) {
+async function evaluated(source: Source, given: readonly string[], extVars: Readonly<Record<string, string>>) {
   if (source.encoding !== 'jsonnet' && !/\.(jsonnet|libsonnet)$/.test(source.name)) return source
   const directories = [dirname(source.name), ...given.filter(path => source.name.startsWith(`${path}/`))]
+  const { evaluateJsonnetSource } = await import('../bundles/read/jsonnet.ts')
   return evaluateJsonnetSource(source, { directories, extVars })
 }
 

@@ -82,7 +82,7 @@ describe('a command line that cannot be understood', () => {
   it.each([
     ['nod', 'usage.unknown-command', 'did you mean node?'],
     ['node aply', 'usage.unknown-command', 'did you mean apply?'],
-    ['apply', 'usage.unknown-command', 'did you mean "cairn node apply"?'],
+    ['rollback', 'usage.unknown-command', 'did you mean "cairn node rollback"?'],
     ['frobnicate', 'usage.unknown-command', 'See: cairn --help'],
     ['node gc --dry-rn', 'usage.unknown-option', 'did you mean --dry-run?'],
     ['node gc --jsno', 'usage.unknown-option', 'did you mean --json?'],

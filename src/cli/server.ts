@@ -5,7 +5,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { CairnError, isErrno, messageOf, ProblemsError, RefusedError } from '../lib/errors.ts'
 import { Secret } from '../lib/redact.ts'
-import { ApiError, type Client, createClient } from '../server/client.ts'
+import type { ApiError, Client, ClientOptions } from '../server/client.ts'
 import { text, type Values } from './parameter.ts'
 
 export const bundleGroup = 'Bundles and stacks'
@@ -35,17 +35,17 @@ interface LocalServer {
 
 const defaultUrl = 'http://127.0.0.1:8420'
 
-export function connect({ server, tokenFile, caFile }: Values<typeof serverOptions>, env = process.env): Client {
+function clientOptions({ server, tokenFile, caFile }: Values<typeof serverOptions>, env = process.env): ClientOptions {
   const named = server ?? env.CAIRN_SERVER
   const local = localServer(env)
   const isLocal = named === undefined || named === local?.url
   const ca = caFile ?? env.CAIRN_CA_FILE ?? (isLocal ? local?.caFile : undefined)
   const token = tokenOf(tokenFile, env, isLocal ? local : null)
-  return createClient({
+  return {
     url: named ?? local?.url ?? defaultUrl,
     ...(token && { token }),
     ...(ca !== undefined && { ca: textOf(ca, '--ca-file') }),
-  })
+  }
 }
 
 function localServer(env: NodeJS.ProcessEnv): LocalServer | null {
@@ -78,32 +78,32 @@ export function textOf(file: string, flag: string): string {
   }
 }
 
-/** An answer of the server that is no 2xx, as the error that this command line ends with. */
-export function asRefusal(error: unknown): unknown {
-  if (!(error instanceof ApiError)) return error
-  const { status, problems, code, message, hint } = error
-  const details = { problems, ...(hint !== undefined && { hint }) }
-  if (status === 401)
-    return new RefusedError(code, message, {
-      ...details,
-      hint: hint ?? 'Give --token-file or CAIRN_TOKEN; an admin makes tokens with cairn token create.',
-    })
-  if ([400, 413, 415, 422].includes(status)) return new ProblemsError(problems)
-  if ([403, 404, 409, 412, 428, 429].includes(status)) return new RefusedError(code, message, details)
-  return new CairnError(code, message, hint === undefined ? { cause: error } : { hint, cause: error })
-}
-
 /** One conversation with the server; its refusals come as the errors of this command line. */
 export async function withServer<Result>(
   values: Values<typeof serverOptions>,
   work: (client: Client) => Promise<Result>,
 ): Promise<Result> {
-  const client = connect(values)
+  // Help and completion read this file too, and need no HTTP.
+  const { ApiError, createClient } = await import('../server/client.ts')
+  const client = createClient(clientOptions(values))
   try {
     return await work(client)
   } catch (error) {
-    throw asRefusal(error)
+    throw error instanceof ApiError ? asRefusal(error) : error
   } finally {
     await client.close()
   }
+}
+
+/** An answer of the server that is no 2xx, as the error that this command line ends with. */
+function asRefusal(error: ApiError): CairnError {
+  const { status, problems, code, message, hint } = error
+  if ([400, 413, 415, 422].includes(status)) return new ProblemsError(problems)
+  if (status === 401 && hint === undefined)
+    return new RefusedError(code, message, {
+      hint: 'Give --token-file or CAIRN_TOKEN; an admin makes tokens with cairn token create.',
+    })
+  // Problems carry their own hints.
+  if ([401, 403, 404, 409, 412, 428, 429].includes(status)) return new RefusedError(code, message, { problems })
+  return new CairnError(code, message, hint === undefined ? { cause: error } : { hint, cause: error })
 }

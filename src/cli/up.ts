@@ -1,6 +1,7 @@
 // The control plane for as long as nobody says stop.
 import pino from 'pino'
 import { defaultServerLimits, type ServerLimits } from '../server/limits.ts'
+import { createLogger } from '../server/logger.ts'
 import { serve } from '../server/serve.ts'
 import type { Answer, Session } from './command.ts'
 import { dataDirectory } from './server.ts'
@@ -30,7 +31,7 @@ export async function runUp(values: UpValues, { terminal, json }: Session): Prom
       listen: listenOf(values.listen ?? '127.0.0.1:8420'),
       limits: limitsOf(values.limit),
       urlPolicy: { allow: allowUrl },
-      logger: pino({ level: terminal.err.live ? 'warn' : 'info' }, pino.destination(2)),
+      logger: loggerOn(terminal),
       ...(database !== undefined && { database }),
       ...(keyFile !== undefined && { keyFile }),
       ...(tlsCert !== undefined && tlsKey !== undefined && { tls: { cert: tlsCert, key: tlsKey } }),
@@ -49,6 +50,13 @@ export async function runUp(values: UpValues, { terminal, json }: Session): Prom
   } finally {
     told.release()
   }
+}
+
+/** Somebody who watches wants to see what is wrong; a journal wants all. */
+function loggerOn({ err }: Session['terminal']) {
+  const logger = createLogger(pino.destination(2))
+  if (err.live) logger.level = 'warn'
+  return logger
 }
 
 const startedText = (

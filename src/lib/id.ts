@@ -11,5 +11,3 @@ export function makeId(now: Date, random: (bytes: number) => Uint8Array = random
   for (const byte of random(11)) chance += alphabet[byte % 32]
   return time + chance
 }
-
-export const idPattern = /^[0-9a-hjkmnp-tv-z]{20}$/

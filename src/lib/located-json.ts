@@ -25,8 +25,8 @@ export function readJson({ file, text }: { file: string; text: string }): Locate
   const rangeOf = (offset: number): SourceRange => ({ file, ...lineOf(offset) })
   let places: Map<string, Place> | undefined
   const locate = (path: string, part: 'key' | 'value' = 'key'): SourceRange => {
-    places ??= placesOf(body)
     for (let at = path; at; at = parentPath(at)) {
+      places ??= placesOf(body)
       const place = places.get(at)
       if (place) return rangeOf(place[part])
     }

@@ -62,7 +62,7 @@ function gatheredLines(error: CairnError, problems: readonly Problem[], style: S
 
 /** Three columns where all rows fit, else the third below the second. */
 function placedLines(problems: readonly Problem[], style: Style): string[] {
-  const rows = problems.map(problem => [placeOf(problem), problem.reason, problem.hint ?? problem.path] as const)
+  const rows = problems.map(problem => [placeOf(problem), sentenceOf(problem), problem.hint ?? problem.path] as const)
   const widest = [0, 1, 2].map(index => Math.max(0, ...rows.map(row => row[index]!.length)))
   const fits = widest.reduce((sum, width) => sum + width + 2, 0) <= Math.min(style.width, 140)
   return columns(
@@ -76,10 +76,17 @@ function placedLines(problems: readonly Problem[], style: Style): string[] {
   )
 }
 
-function unplacedLines({ reason, hint, path }: Problem, style: Style): string[] {
-  const next = hint ?? path
+function unplacedLines(problem: Problem, style: Style): string[] {
+  const next = problem.hint ?? problem.path
   const indented = next ? columns([[{ text: next, tone: 'dim' }]], style) : []
-  return [...wrap(reason, style.width), ...indented]
+  return [...wrap(sentenceOf(problem), style.width), ...indented]
+}
+
+/** A reason that begins with its verb is about the field at the end of the path: `size must be …`. */
+function sentenceOf({ reason, path }: Problem): string {
+  if (!/^(?:is|must|needs|has|fits)\b/.test(reason)) return reason
+  const field = /([\w-]+)(?:\[\d+\])*$/.exec(path)?.[1]
+  return field ? `${field} ${reason}` : reason
 }
 
 function singleLines(error: CairnError, style: Style): string[] {

@@ -77,7 +77,7 @@ function objectChange(schema: z.ZodObject): Change {
     for (const { key, change, fallback } of fields) {
       const field = own(value, key)
       if (field !== undefined) made[key] = change(field)
-      else if (fallback !== undefined) made[key] = structuredCopy(fallback)
+      else if (fallback !== undefined) made[key] = copyOf(fallback)
     }
     return made
   })
@@ -156,5 +156,10 @@ function onFields(change: (value: Fields) => unknown): Change {
 const own = (value: Fields, key: string): unknown => (Object.hasOwn(value, key) ? value[key] : undefined)
 
 /** So that nobody who changes one value changes the default. */
-const structuredCopy = (value: unknown): unknown =>
-  typeof value === 'object' && value !== null ? structuredClone(value) : value
+const copyOf = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(copyOf)
+  if (typeof value !== 'object' || value === null) return value
+  const copy: Record<string, unknown> = {}
+  for (const key of Object.keys(value)) copy[key] = copyOf((value as Fields)[key])
+  return copy
+}

@@ -121,27 +121,37 @@ const fits = (schema: z.ZodType, value: unknown) => z.safeParse(schema, value).s
  * Every marked place that the value has, parents before children, each once. Parts that do not fit the schema are passed over,
  * except that a marked place is told whatever stands there.
  */
-export function* markedFields(schema: z.core.$ZodType, value: unknown, path: FieldPath = []): Generator<MarkedField> {
+export function markedFields(schema: z.core.$ZodType, value: unknown): MarkedField[] {
+  const fields: MarkedField[] = []
+  collectMarked(schema, value, [], fields)
+  return fields
+}
+
+/** `path` is where the value stands; it is another while the walk is inside, and the same afterwards. */
+function collectMarked(schema: z.core.$ZodType, value: unknown, path: (string | number)[], fields: MarkedField[]): void {
   if (value === undefined) return
-  const { bears, mark, inner } = lookAt(schema)
+  const { bears, mark, inner, shape } = lookAt(schema)
   if (!bears) return
-  if (mark) yield { path, mark, value }
+  const inside = (schema: z.core.$ZodType, part: string | number, value: unknown) => {
+    path.push(part)
+    collectMarked(schema, value, path, fields)
+    path.pop()
+  }
+  if (mark) fields.push({ path: [...path], mark, value })
   if (mark?.free === 'settings')
     for (const { path: below, found, is } of freeParts(value)) {
-      if (is === 'secret') yield { path: [...path, ...below], mark: { secret: 'value' }, value: found }
-      if (is === 'variable') yield { path: [...path, ...below], mark: { reference: ['Variable'] }, value: found }
+      if (is === 'secret') fields.push({ path: [...path, ...below], mark: { secret: 'value' }, value: found })
+      if (is === 'variable') fields.push({ path: [...path, ...below], mark: { reference: ['Variable'] }, value: found })
     }
   else if (inner instanceof z.ZodUnion) {
     const fitting = fittingOption(inner.options, value)
-    if (fitting) yield* markedFields(fitting, value, path)
+    if (fitting) collectMarked(fitting, value, path, fields)
   } else if (typeof value !== 'object' || value === null) return
   else if (inner instanceof z.ZodArray && Array.isArray(value))
-    for (const [index, item] of value.entries()) yield* markedFields(inner.element, item, [...path, index])
-  else if (inner instanceof z.ZodObject)
-    for (const [key, field] of Object.entries(inner.shape))
-      yield* markedFields(field as z.core.$ZodType, ownField(value, key), [...path, key])
+    for (const [index, item] of value.entries()) inside(inner.element, index, item)
+  else if (shape) for (const { key, schema } of shape) inside(schema, key, ownField(value, key))
   else if (inner instanceof z.ZodRecord)
-    for (const [key, item] of Object.entries(value)) yield* markedFields(inner.valueType, item, [...path, key])
+    for (const [key, item] of Object.entries(value)) inside(inner.valueType, key, item)
 }
 
 /** What optional, default, nullable, lazy and pipes wrap. */
@@ -168,6 +178,8 @@ function wholeMark(schema: z.core.$ZodType): Mark | undefined {
 interface Look {
   readonly mark: Mark | undefined
   readonly inner: z.core.$ZodType
+  /** Of an object: the fields that bear. */
+  shape: readonly { readonly key: string; readonly schema: z.core.$ZodType }[] | undefined
   /** Whether a value of it can have a marked place at all. */
   bears: boolean
 }
@@ -178,10 +190,17 @@ const looks = new WeakMap<z.core.$ZodType, Look>()
 function lookAt(schema: z.core.$ZodType): Look {
   const known = looks.get(schema)
   if (known) return known
-  const look: Look = { mark: wholeMark(schema), inner: unwrapped(schema), bears: true }
+  const inner = unwrapped(schema)
+  const look: Look = { mark: wholeMark(schema), inner, shape: fieldsOf(inner), bears: true }
   looks.set(schema, look)
-  look.bears = look.mark !== undefined || partsOf(look.inner).some(part => lookAt(part).bears)
+  look.bears = look.mark !== undefined || partsOf(inner).some(part => lookAt(part).bears)
+  look.shape = look.shape?.filter(({ schema }) => lookAt(schema).bears)
   return look
+}
+
+function fieldsOf(schema: z.core.$ZodType): Look['shape'] {
+  if (!(schema instanceof z.ZodObject)) return undefined
+  return Object.entries(schema.shape).map(([key, field]) => ({ key, schema: field as z.core.$ZodType }))
 }
 
 function partsOf(schema: z.core.$ZodType): readonly z.core.$ZodType[] {

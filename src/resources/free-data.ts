@@ -7,16 +7,30 @@ export interface FreePart {
   readonly is: 'secret' | 'variable' | 'bad key'
 }
 
-export function* freeParts(value: unknown, path: readonly (string | number)[] = []): Generator<FreePart> {
+export function freeParts(value: unknown): FreePart[] {
+  const parts: FreePart[] = []
+  collectParts(value, [], parts)
+  return parts
+}
+
+/** `path` is where the value stands; it is another while the walk is inside, and the same afterwards. */
+function collectParts(value: unknown, path: (string | number)[], parts: FreePart[]): void {
   if (typeof value !== 'object' || value === null) return
+  const inside = (part: string | number, item: unknown) => {
+    if (typeof item !== 'object' || item === null) return
+    path.push(part)
+    collectParts(item, path, parts)
+    path.pop()
+  }
   if (Array.isArray(value)) {
-    for (const [index, item] of value.entries()) yield* freeParts(item, [...path, index])
+    for (const [index, item] of value.entries()) inside(index, item)
     return
   }
-  const [key, ...more] = Object.keys(value)
-  if (Object.hasOwn(value, '__proto__')) yield { path, found: value, is: 'bad key' }
-  else if (key === 'secretRef' && more.length === 0) yield { path, found: value, is: 'secret' }
-  else if (key === 'variableRef' && more.length === 0)
-    yield { path: [...path, key], found: (value as { variableRef: unknown }).variableRef, is: 'variable' }
-  else for (const [key, item] of Object.entries(value)) yield* freeParts(item, [...path, key])
+  const fields = value as { readonly [key: string]: unknown }
+  const keys = Object.keys(fields)
+  const only = keys.length === 1 ? keys[0] : undefined
+  if (Object.hasOwn(fields, '__proto__')) parts.push({ path: [...path], found: value, is: 'bad key' })
+  else if (only === 'secretRef') parts.push({ path: [...path], found: value, is: 'secret' })
+  else if (only === 'variableRef') parts.push({ path: [...path, only], found: fields.variableRef, is: 'variable' })
+  else for (const key of keys) inside(key, fields[key])
 }

@@ -52,7 +52,7 @@ const inSqlite: Readonly<Record<string, Moment>> = {
     return { here }
   },
   'at a write of the log': scene => traced(scene, 'pwrite64', upTo(scene, 300)),
-  'at a sync of the log': scene => traced(scene, 'fdatasync', upTo(scene, 12)),
+  'at a sync of the log': scene => traced(scene, 'fsync,fdatasync', upTo(scene, 12)),
 }
 
 const inPostgres: Readonly<Record<string, Moment>> = {
@@ -100,7 +100,7 @@ export const sqliteMoments = { ...seenByClients, ...inSqlite }
 export const postgresMoments = { ...seenByClients, ...inPostgres }
 
 /** The kernel kills it at its nth call, before the call is done. */
-async function traced({ server, dead }: Scene, call: 'pwrite64' | 'fdatasync', count: number): Promise<Coming> {
+async function traced({ server, dead }: Scene, call: 'pwrite64' | 'fsync,fdatasync', count: number): Promise<Coming> {
   const pid = server.pid()
   const inject = `inject=${call}:signal=SIGKILL:when=${count}`
   const words = ['-f', '-qq', '-o', '/dev/null', '-p', String(pid), '-e', `trace=${call}`, '-e', inject]

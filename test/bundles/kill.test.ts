@@ -15,8 +15,7 @@ const wanted = Number(process.env.CAIRN_RUNS ?? 200)
 const seed = Number(process.env.CAIRN_SEED ?? Math.floor(Math.random() * 1e9))
 /** Servers at the same time, with a database each. */
 const lanes = 2
-/** A moment that does not come by then is not waited for. */
-const latestMs = 15_000
+const latestMs = 60_000
 
 const shares = {
   sqlite: { kills: Math.ceil(wanted * 0.7), moments: sqliteMoments },
@@ -111,7 +110,9 @@ async function killOnce(lane: Lane, moment: Moment, total: Totals, where: string
   // The first stack has two clients, which wait for each other.
   const driven = [...slots, slots[0] as Slot].map(slot => drive(clients, slot, () => over))
   // What refuses a change is told, not waited for.
-  await Promise.race([coming.here, death, Promise.all(driven), delay(latestMs)])
+  const late = delay(latestMs, 'late', { ref: false })
+  const came = await Promise.race([coming.here, death, Promise.all(driven), late])
+  if (came === 'late') throw new Error(`${where}: the moment did not come`)
   over = true
   if (!dead.signal.aborted) process.kill(pid, 'SIGKILL')
   await server.stop()

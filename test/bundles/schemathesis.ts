@@ -35,18 +35,21 @@ export function runSchemathesis({ url, token, seed, examples, known }: FuzzRun):
       '--no-color',
       '--continue-on-failure',
     ]
-    return run([program('schemathesis'), 'run', `${url}/api/v1/openapi.json`, ...options], {
-      cwd: directory,
-      // The token is in no argument list.
-      env: {
-        PATH: '/usr/bin:/bin',
-        HOME: directory,
-        LC_ALL: 'C.UTF-8',
-        PYTHONPATH: import.meta.dirname,
-        PYTHONDONTWRITEBYTECODE: '1',
-        CAIRN_FUZZ_TOKEN: token,
+    return run(
+      ['timeout', '--kill-after=5', '280', program('schemathesis'), 'run', `${url}/api/v1/openapi.json`, ...options],
+      {
+        cwd: directory,
+        // The token is in no argument list.
+        env: {
+          PATH: '/usr/bin:/bin',
+          HOME: directory,
+          LC_ALL: 'C.UTF-8',
+          PYTHONPATH: import.meta.dirname,
+          PYTHONDONTWRITEBYTECODE: '1',
+          CAIRN_FUZZ_TOKEN: token,
+        },
       },
-    })
+    )
   })
 }
 
@@ -87,6 +90,8 @@ bearer = "\${CAIRN_FUZZ_TOKEN}"
 
 [generation]
 database = "none"
+# No text of ours holds a NUL; malformed.test.ts sends them.
+allow-x00 = false
 
 [cache]
 enabled = false
@@ -119,8 +124,11 @@ parameters = { "path.id" = { dictionary = "resources", probability = 0.8 } }
 include-operation-id = ["listStacks", "listResources"]
 checks.positive_data_acceptance.expected-statuses = ["2xx", 400, 403, 404]
 
-# The stack stands in the query or in the body, not in both; text in YAML may hold what is no character there.
+# The stack stands in the query or in the body, not in both. Every kind is in their bodies: to go through all corners of all
+# kinds takes minutes, so they are drawn instead, and more often than others.
 [[operations]]
 include-operation-id = ["planBundle", "applyBundle"]
 checks.positive_data_acceptance.expected-statuses = ["2xx", 400, 403, 404, 409, 422, 428]
+phases.coverage.enabled = false
+generation.max-examples = 60
 `

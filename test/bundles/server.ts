@@ -90,6 +90,7 @@ export async function openGround(kind: DatabaseKind = 'sqlite'): Promise<Ground>
   const env = { PATH: '/usr/bin:/bin', HOME: home, LC_ALL: 'C.UTF-8' }
 
   const servers: TestServer[] = []
+  const clients: Client[] = []
   let made = 0
   return {
     directory,
@@ -99,7 +100,7 @@ export async function openGround(kind: DatabaseKind = 'sqlite'): Promise<Ground>
       const database = options.beside?.database ?? (await postgres?.createDatabase())
       const query = async (text: string) =>
         postgres && database !== undefined ? postgres.query(database, text) : inSqlite(databaseFileIn(data), text)
-      const server = { ...(await startServer({ program, env, data, database, options })), query }
+      const server = { ...(await startServer({ program, env, data, database, options, clients })), query }
       servers.push(server)
       return server
     },
@@ -114,6 +115,7 @@ export async function openGround(kind: DatabaseKind = 'sqlite'): Promise<Ground>
     },
     async remove() {
       for (const server of servers) await server.kill()
+      await Promise.all(clients.map(client => client.close()))
       await postgres?.remove()
       for (const tree of [directory, programs]) removeTree(realFiles, tree)
     },
@@ -131,12 +133,15 @@ async function startServer({
   env,
   data,
   database,
+  clients,
   options: { flags: firstFlags = [], listen = '127.0.0.1:0', env: more = {}, beside },
 }: {
   readonly program: string
   readonly env: NodeJS.ProcessEnv
   readonly data: string
   readonly database: string | undefined
+  /** Closed by whoever gave them. */
+  readonly clients: Client[]
   readonly options: ServerOptions
 }): Promise<Omit<TestServer, 'query'>> {
   const host = listen.slice(0, listen.lastIndexOf(':'))
@@ -175,7 +180,6 @@ async function startServer({
   const { url, tokenFile, caFile } = await up(firstFlags)
   const ca = caFile === undefined ? undefined : readFileSync(caFile, 'utf8')
   const adminToken = readFileSync(tokenFile, 'utf8').trim()
-  const clients: Client[] = []
   const clientOf = (token: string): Client => {
     const client = createClient({ url, token: new Secret(token), ...(ca !== undefined && { ca }) })
     clients.push(client)
@@ -197,10 +201,7 @@ async function startServer({
     cairn: (words, options) =>
       run([program, ...words], { cwd: data, ...options, env: { ...env, CAIRN_DATA: data, ...options?.env } }),
     stop: () => end('SIGTERM'),
-    async kill() {
-      await end('SIGKILL')
-      await Promise.all(clients.map(one => one.close()))
-    },
+    kill: async () => void (await end('SIGKILL')),
     async start(flags = firstFlags) {
       await up(flags)
       await ready({ url, log: () => log, hasEnded: () => hasEnded(child) })

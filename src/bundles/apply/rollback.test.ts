@@ -1,9 +1,11 @@
 // Fails at every write, in every way, and looks at everything afterwards: it is as it was before, field by field.
 import { describe, expect, it } from 'vitest'
+import { createEngine } from '../engine.ts'
 import type { Write } from '../platform.ts'
 import type { StepProgress } from '../request.ts'
 import type { WriteFault } from './platform.fake.ts'
 import type { MemoryPortsOptions } from './ports.fake.ts'
+import { aRequest, doc, marked } from './request.fake.ts'
 import { change, type Scenario, scenario, seen } from './scenario.fake.ts'
 
 const faults: readonly WriteFault[] = ['fail before', 'fail after', 'hang before', 'hang after']
@@ -71,16 +73,9 @@ describe.each<[string, MemoryPortsOptions]>([
   it('leaves no stack when it would have made one', async () => {
     const world = await scenario(options)
     const before = await seen(world.ports)
-    const { stackId: _, ...request } = { ...change(world.stackId), stackId: '' }
-    const { stack, ...alone } = { ...request, skip: [], docs: [] }
     for (const k of [1, 3]) {
       failAt(world, k, 'fail after')
-      const own = {
-        ...alone,
-        stackName: 'own',
-        sources: [{ name: 'x.json', content: twoDisks, encoding: 'json' as const }],
-      }
-      const answer = await world.engine.apply({ ...own, secrets: {} })
+      const answer = await world.engine.apply(aRequest({ docs: ownDocs, stackName: 'own' }))
       expect(answer).toMatchObject({ stackId: null, outcome: { did: 'rolled back' } })
       expect(await seen(world.ports)).toEqual(before)
       expect(world.ports.logged).toEqual([])
@@ -88,37 +83,44 @@ describe.each<[string, MemoryPortsOptions]>([
   })
 })
 
-const twoDisks = JSON.stringify([
-  { kind: 'Mark', metadata: { name: 'm1' } },
-  { kind: 'Disk', metadata: { name: 'a' }, spec: { size: '1GiB', associations: [{ kind: 'Mark', name: 'm1' }] } },
-  { kind: 'Disk', metadata: { name: 'b' }, spec: { size: '1GiB', basedOn: { name: 'a' } } },
-])
+const ownDocs = [
+  doc('Mark/m1'),
+  doc('Disk/a', { size: '1GiB', ...marked('m1') }),
+  doc('Disk/b', { size: '1GiB', basedOn: { name: 'a' } }),
+]
 
 describe('undoing on a platform with a journal', () => {
   const journal: MemoryPortsOptions = { transaction: 'journal' }
 
-  it('tries again when it fails once', async () => {
+  /** One write at a time, so that what follows the failing one is the undo. */
+  const oneByOne = ({ ports }: Scenario) => createEngine({ ...ports, concurrency: 1 })
+
+  it('tries again when it fails once or twice', async () => {
     const world = await scenario(journal)
     const before = await seen(world.ports)
-    failAt(world, 12, 'fail before', n => n === 14 || n === 17)
-    expect((await world.engine.apply(change(world.stackId))).outcome.did).toBe('rolled back')
+    const count = failAt(world, 12, 'fail before', n => n === 13 || n === 15 || n === 16)
+    expect((await oneByOne(world).apply(change(world.stackId))).outcome.did).toBe('rolled back')
+    // Eleven undone, and three tries that failed.
+    expect(count()).toBe(12 + 11 + 3)
     expect(await seen(world.ports)).toEqual(before)
   })
 
-  it('says what it left when it fails always, and the next apply gets there all the same', async () => {
+  it('says what it left when it fails always, and the next apply starts from there', async () => {
     const world = await scenario(journal)
     failAt(world, 12, 'fail before', n => n > 12)
-    const { outcome } = await world.engine.apply(change(world.stackId))
+    const { outcome } = await oneByOne(world).apply(change(world.stackId))
     if (outcome.did !== 'rollback incomplete') throw new Error(`unexpected: ${outcome.did}`)
+    expect(outcome.leftovers).toHaveLength(11)
     expect(new Set(outcome.leftovers.map(({ code }) => code))).toEqual(new Set(['rollback.incomplete']))
     const stack = await world.engine.stack(world.stackId)
     expect(stack).toMatchObject({ state: 'degraded', leftovers: outcome.leftovers })
     expect(await eventsOf(world)).toEqual(['rollback', 'apply'])
     heal(world)
-    const fresh = await scenario(journal)
-    await fresh.engine.apply(change(fresh.stackId))
     await world.engine.apply(change(world.stackId, { adopt: 'byName' }))
-    expect((await world.engine.stack(world.stackId)).state).toBe('active')
+    const after = await world.engine.stack(world.stackId)
+    expect({ state: after.state, leftovers: after.leftovers ?? [] }).toEqual({ state: 'active', leftovers: [] })
+    const { plan } = await world.engine.plan(change(world.stackId))
+    expect(plan.counts).toMatchObject({ create: 0, update: 0, replace: 0, delete: 0, unchanged: 11 })
   })
 
   it('leaves what another changed meanwhile, and reports it', async () => {

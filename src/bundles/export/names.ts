@@ -38,7 +38,7 @@ export function derivedName({ kind, id, displayName }: { kind: string; id: strin
   return slug === '' ? `${kind.toLowerCase()}-${hash}` : `${slug.replace(/-+$/, '')}-${hash}`
 }
 
-export const slugOf = (text: string): string =>
+const slugOf = (text: string): string =>
   text
     .normalize('NFKD')
     .toLowerCase()

@@ -3,7 +3,7 @@
 import * as z from 'zod'
 import { problemSchema, targetSchema } from './summary.ts'
 
-export const changeReasons = ['bundle', 'drift', 'both', 'default', 'secret'] as const
+const changeReasons = ['bundle', 'drift', 'both', 'default', 'secret'] as const
 
 export const changeSchema = z.object({
   path: z.string().describe('spec.size, spec.name.'),
@@ -19,7 +19,7 @@ export const actionWords = ['create', 'update', 'replace', 'adopt', 'forget', 'd
 export type ActionWord = (typeof actionWords)[number]
 
 /** The closed list of reasons for an action. */
-export const actionReasons = [
+const actionReasons = [
   'new in the bundle',
   'deleted outside',
   'changed in the bundle',

@@ -27,7 +27,7 @@ export const stackResourceSchema = z.object({
 })
 export type StackResource = z.infer<typeof stackResourceSchema>
 
-export const stackStates = ['active', 'uninstalled', 'degraded'] as const
+const stackStates = ['active', 'uninstalled', 'degraded'] as const
 
 export const stackSchema = z.object({
   id: z.string(),
@@ -47,7 +47,7 @@ export const stackSchema = z.object({
 })
 export type Stack = z.infer<typeof stackSchema>
 
-export const stackEventTypes = [
+const stackEventTypes = [
   'create',
   'apply',
   'update',

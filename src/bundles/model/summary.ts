@@ -3,7 +3,7 @@ import * as z from 'zod'
 
 const json = z.json()
 
-export const sourceRangeSchema = z.object({ file: z.string(), line: z.number().int(), column: z.number().int() })
+const sourceRangeSchema = z.object({ file: z.string(), line: z.number().int(), column: z.number().int() })
 
 export const problemSchema = z.object({
   code: z.templateLiteral([z.string(), '.', z.string()]),

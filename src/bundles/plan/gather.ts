@@ -7,7 +7,7 @@ import type { Live, LiveId, Platform, Unreadable } from '../platform.ts'
 import type { Store } from '../store.ts'
 import { recordedResources } from './from-record.ts'
 import { liveIdOf, referencesIn } from './live-terms.ts'
-import { planStack } from './plan.ts'
+import { draftFor } from './plan.ts'
 import { isReadable, nameKey, type PlanView, type Referrer, type SecretsView } from './view.ts'
 
 /** What is asked for; everything else of the view is read. */
@@ -45,11 +45,18 @@ export async function gatherView(ports: GatherPorts, request: GatherRequest): Pr
   const found = Map.groupBy([...live.values()].filter(isReadable), one => nameKey(one.kind, one.displayName))
   const read = { kinds, platformOf, live, found, owners, secrets, referrers: new Map(), now: ports.clock.now() }
   const view: PlanView = { planLifeMs, ...request, ...read }
-  const removed = planStack(view).actions.filter(
-    ({ action, id }) => id && (action === 'delete' || action === 'replace'),
-  )
-  if (removed.length === 0) return view
-  return { ...view, referrers: await reader.referrers(removed.map(({ kind, id }) => ({ kind, id: id! }))) }
+  const removed = removedBy(view)
+  return removed.length === 0 ? view : { ...view, referrers: await reader.referrers(removed) }
+}
+
+/** What would be deleted or replaced. */
+function removedBy(view: PlanView): LiveId[] {
+  const removed: LiveId[] = []
+  for (const { pair, word, live } of draftFor(view).planned.values()) {
+    const id = live?.id ?? pair.entry?.id
+    if (id && (word === 'delete' || word === 'replace')) removed.push({ kind: pair.kind.kind, id })
+  }
+  return removed
 }
 
 interface Reader extends Pick<PlanView, 'kinds' | 'platformOf'> {

@@ -44,6 +44,7 @@ const kindOf = (reference: Fields, kinds: readonly string[]): string =>
   typeof reference.kind === 'string' ? reference.kind : (kinds[0] ?? '')
 
 function respelt(field: Field, value: Json | undefined, to: Respell): Json | undefined {
+  if (!field.refers) return value
   const { shape } = field
   switch (shape.is) {
     case 'leaf':

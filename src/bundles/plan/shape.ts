@@ -3,6 +3,7 @@
 import * as z from 'zod'
 import type { Json } from '../../lib/json.ts'
 import { type Mark, markOf } from '../../resources/fields.ts'
+import { fittingOption } from '../../resources/fitting-option.ts'
 
 export type Shape =
   /** Compared as a whole. */
@@ -19,11 +20,13 @@ export type Shape =
 
 export interface Field {
   readonly shape: Shape
+  /** Whether a value of it can hold a reference at all. */
+  readonly refers: boolean
   /** A change in it, or below it, makes the resource anew. */
   readonly immutable: boolean
 }
 
-const leaf: Field = { shape: { is: 'leaf' }, immutable: false }
+const leaf: Field = { shape: { is: 'leaf' }, refers: false, immutable: false }
 
 const known = new WeakMap<z.core.$ZodType, Field>()
 
@@ -43,7 +46,31 @@ function makeField(schema: z.core.$ZodType, outer: Mark): Field {
     return makeField(schema.unwrap(), mark)
   if (schema instanceof z.ZodLazy) return makeField(schema.unwrap(), mark)
   if (schema instanceof z.ZodPipe) return makeField(schema.in, mark)
-  return { shape: shapeOf(schema, mark), immutable: mark.immutable === true }
+  return { shape: shapeOf(schema, mark), refers: refersIn(schema, mark), immutable: mark.immutable === true }
+}
+
+const referring = new WeakMap<z.core.$ZodType, boolean>()
+
+/** One that contains itself may hold what is not yet known, so it does until then. */
+function refersIn(schema: z.core.$ZodType, mark: Mark | undefined = markOf(schema)): boolean {
+  if (mark?.reference || mark?.free) return true
+  const seen = referring.get(schema)
+  if (seen !== undefined) return seen
+  referring.set(schema, true)
+  const refers = partsOf(schema).some(part => refersIn(part))
+  referring.set(schema, refers)
+  return refers
+}
+
+function partsOf(schema: z.core.$ZodType): readonly z.core.$ZodType[] {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodNullable)
+    return [schema.unwrap()]
+  if (schema instanceof z.ZodLazy) return [schema.unwrap()]
+  if (schema instanceof z.ZodPipe) return [schema.in]
+  if (schema instanceof z.ZodUnion) return schema.options
+  if (schema instanceof z.ZodArray) return [schema.element]
+  if (schema instanceof z.ZodObject) return Object.values(schema.shape)
+  return schema instanceof z.ZodRecord ? [schema.valueType] : []
 }
 
 function shapeOf(schema: z.core.$ZodType, mark: Mark): Shape {
@@ -67,7 +94,7 @@ function shapeOf(schema: z.core.$ZodType, mark: Mark): Shape {
     return {
       is: 'union',
       variant: value => {
-        const fitting = options.find(option => z.safeParse(option, value).success)
+        const fitting = fittingOption(options, value)
         return fitting && fieldOf(fitting)
       },
     }
@@ -88,8 +115,8 @@ const free: Shape = {
     return key === 'variableRef' ? variableField : freeMap
   },
 }
-const freeField: Field = { shape: free, immutable: false }
-const freeList: Field = { shape: { is: 'list', set: false, item: freeItem }, immutable: false }
-const freeMap: Field = { shape: { is: 'map', field: freeItem }, immutable: false }
-const variableReference: Field = { shape: { is: 'reference', kinds: ['Variable'] }, immutable: false }
-const variableField: Field = { shape: { is: 'object', field: () => variableReference }, immutable: false }
+const freeField: Field = { shape: free, refers: true, immutable: false }
+const freeList: Field = { shape: { is: 'list', set: false, item: freeItem }, refers: true, immutable: false }
+const freeMap: Field = { shape: { is: 'map', field: freeItem }, refers: true, immutable: false }
+const variableReference: Field = { shape: { is: 'reference', kinds: ['Variable'] }, refers: true, immutable: false }
+const variableField: Field = { shape: { is: 'object', field: () => variableReference }, refers: true, immutable: false }

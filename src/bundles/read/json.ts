@@ -1,6 +1,6 @@
 // JSON: one resource, or a list of them. Strict: comments and trailing commas are Problems, and so is a key that stands twice.
 import { fieldPath, readJson } from '../../lib/located-json.ts'
-import type { Problem } from '../../lib/problem.ts'
+import type { Problem, SourceRange } from '../../lib/problem.ts'
 import type { Document } from '../model/source.ts'
 import type { Decoder, Found, Text } from './decoder.ts'
 import { inexactNumber, isExact } from './numbers.ts'
@@ -23,7 +23,9 @@ function* decode(text: Text): Generator<Found> {
   const isPlaced = text.placeOf(0) !== undefined
   const problems = read.problems.map(problem => asTold(problem, isPlaced))
   if (read.value === undefined) return yield { is: 'unreadable', problems }
-  const locate: Document['locate'] = isPlaced ? (path, at = 'value') => read.locate(path, at) : () => undefined
+  const itemAt = itemsOf(text)
+  const locate: Document['locate'] = (path, at = 'value') =>
+    isPlaced ? (itemAt(path) ?? read.locate(path, at)) : undefined
   const inexact = mayBeInexact.test(text.text) ? replaceInexact(read.value, '', locate) : []
   yield* resourcesOf({ value: read.value, problems: [...problems, ...inexact], locate })
 }
@@ -41,6 +43,37 @@ function tooDeepAt({ text, limits }: Text): number | undefined {
     if (depth > most) return at
   }
   return undefined
+}
+
+/** Where each resource of a list begins is asked of every one, so it is seen by brackets alone, all at once. */
+function itemsOf({ text, placeOf }: Text): (path: string) => SourceRange | undefined {
+  let starts: readonly number[] | undefined
+  return path => {
+    const [, index] = /^\[(\d+)\]$/.exec(path) ?? []
+    if (index === undefined) return undefined
+    starts ??= itemStarts(text)
+    const start = starts[Number(index)]
+    return start === undefined ? undefined : placeOf(start)
+  }
+}
+
+/** Of the list that the text is. The text is JSON. */
+function itemStarts(text: string): number[] {
+  const starts: number[] = []
+  let depth = 0
+  let isBetween = false
+  for (let at = 0; at < text.length; at++) {
+    const char = text[at]!
+    if (isBetween && !' \t\r\n'.includes(char)) {
+      starts.push(at)
+      isBetween = false
+    }
+    if (char === '"') at = stringEnd(text, at)
+    else if (char === '[' || char === '{') depth++
+    else if (char === ']' || char === '}') depth--
+    if (depth === 1 && (starts.length === 0 ? char === '[' : char === ',')) isBetween = true
+  }
+  return starts
 }
 
 function stringEnd(text: string, start: number): number {

@@ -40,7 +40,7 @@ export function* yamlParts(text: string): Generator<YamlPart> {
 }
 
 /** The first offset that is neither space nor in a comment, or `end`. */
-function contentFrom(text: string, from: number, end: number): number {
+export function contentFrom(text: string, from: number, end: number): number {
   let at = from
   while (at < end) {
     const char = text[at]

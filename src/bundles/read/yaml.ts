@@ -8,7 +8,7 @@ import { type Places, placeIn } from './places.ts'
 import { notPlain, plainYamlReader } from './plain-yaml.ts'
 import { resourcesOf } from './resources-of.ts'
 import { yamlData } from './yaml-data.ts'
-import { type YamlPart, yamlParts } from './yaml-stream.ts'
+import { contentFrom, type YamlPart, yamlParts } from './yaml-stream.ts'
 import { parseYaml } from './yaml-syntax.ts'
 
 export const yamlDecoder: Decoder = {
@@ -25,12 +25,17 @@ function* decode(text: Text): Generator<Found> {
     const read = (places?: Places) => readPart(text, part, readPlain, places)
     const found = read()
     if (found.is === 'broken') yield { is: 'broken resource', problems: found.problems }
-    if (found.is === 'value') yield* resourcesOf({ ...found, locate: locator(text, read) })
+    if (found.is === 'value') yield* resourcesOf({ ...found, locate: locator(text, read, found.isPlain ? part.body : undefined) })
   }
 }
 
 type PartRead =
-  | { readonly is: 'value'; readonly value: unknown; readonly problems: readonly Problem[] }
+  | {
+      readonly is: 'value'
+      readonly value: unknown
+      readonly problems: readonly Problem[]
+      readonly isPlain?: boolean
+    }
   | { readonly is: 'empty' }
   | { readonly is: 'broken'; readonly problems: readonly Problem[] }
 
@@ -41,7 +46,7 @@ function readPart(
   places: Places | undefined,
 ): PartRead {
   const value = body === undefined ? notPlain : readPlain({ start: body, end, places })
-  if (value !== notPlain) return { is: 'value', value, problems: [] }
+  if (value !== notPlain) return { is: 'value', value, problems: [], isPlain: true }
   places?.clear()
   const parsed = parseYaml(text, { start, end })
   if (parsed.is === 'empty') return parsed
@@ -54,11 +59,15 @@ function readPart(
   }
 }
 
-/** Reads again, for the places alone, when the first one is asked for. */
-function locator({ placeOf }: Text, read: (places: Places) => unknown): Document['locate'] {
+/**
+ * Reads again, for the places alone, when the first one inside is asked for. Where a plain document itself begins, which is
+ * asked of every resource, is seen at its `body`.
+ */
+function locator({ text, placeOf }: Text, read: (places: Places) => unknown, body?: number): Document['locate'] {
   let places: Places | undefined
   return (path, at = 'value') => {
     if (!placeOf(0)) return undefined
+    if (path === '' && body !== undefined) return placeOf(contentFrom(text, body, text.length))
     if (!places) {
       places = new Map()
       read(places)

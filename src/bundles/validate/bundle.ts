@@ -1,6 +1,6 @@
 // The bundle as one value, its hash and its summary. All three are the same in any order of files, documents and keys.
 import { byName } from '../../lib/by-name.ts'
-import { canonicalJson, type Json, sha256Hex } from '../../lib/json.ts'
+import { sha256Hex } from '../../lib/json.ts'
 import { addressOf, type Bundle, type BundleResource } from '../model/bundle.ts'
 import type { Summary } from '../model/summary.ts'
 import { associationsOf, referencesOf, type Whole } from './graph.ts'
@@ -8,7 +8,7 @@ import type { Neighbours } from './neighbours.ts'
 
 export function bundleOf(drafts: readonly Whole[], neighbours: Neighbours): Bundle {
   const resources = drafts.map(draft => resourceOf(draft, neighbours)).sort(byKindAndName)
-  return { resources, hash: sha256Hex(canonicalJson(resources.map(applied), 'any number')) }
+  return { resources, hash: sha256Hex(JSON.stringify(resources.map(applied))) }
 }
 
 export function summaryOf({ resources }: Bundle, missingEnvRefs: string[], sources: string[]): Summary {
@@ -56,6 +56,23 @@ function resourceOf(draft: Whole, neighbours: Neighbours): BundleResource {
 const byKindAndName = (a: BundleResource, b: BundleResource) =>
   byName(a.kind.kind, b.kind.kind) || byName(a.name, b.name) || byName(a.apiVersion, b.apiVersion)
 
-/** What decides what an apply does. */
-const applied = ({ apiVersion, kind, name, displayName, spec, associations, lifecycle, movedFrom }: BundleResource) =>
-  ({ apiVersion, kind: kind.kind, name, displayName, spec, associations, lifecycle, movedFrom }) as unknown as Json
+/** What decides what an apply does. Every part is canonical, keys too, so its JSON is the same for what is equal. */
+const applied = ({
+  apiVersion,
+  kind,
+  name,
+  displayName,
+  spec,
+  associations,
+  lifecycle,
+  movedFrom,
+}: BundleResource) => ({
+  apiVersion,
+  kind: kind.kind,
+  name,
+  displayName,
+  spec,
+  associations,
+  lifecycle,
+  movedFrom,
+})

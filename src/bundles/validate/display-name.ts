@@ -1,6 +1,7 @@
 // The name that a resource has on the platform: spec.name, or metadata.name when that is absent or empty.
+import { withoutControls } from '../../lib/redact.ts'
 import type { Kind } from '../../resources/kind.ts'
-import { type Complaint, displayNameLength, displayNamePattern, valueType } from './problems.ts'
+import { type Complaint, displayNameCharacters, displayNameLength, displayNamePattern, valueType } from './problems.ts'
 import { textOfNumber } from './values.ts'
 
 export interface DisplayNameRead {
@@ -26,6 +27,8 @@ export function readDisplayName(
   const at = isWritten ? {} : ({ at: 'key' } as const)
   if (text.length < rule.least || text.length > rule.most)
     return { displayName: text, isWritten, complaints: [{ ...displayNameLength(path, text, rule), ...at }] }
+  if (!text.isWellFormed() || withoutControls(text) !== text)
+    return { displayName: text, isWritten, complaints: [{ ...displayNameCharacters(path), ...at }] }
   if (rule.pattern && !rule.pattern.test(text))
     return { displayName: text, isWritten, complaints: [{ ...displayNamePattern(path, text, rule.pattern), ...at }] }
   return { displayName: text, isWritten, complaints: [] }

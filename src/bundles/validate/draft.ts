@@ -158,7 +158,7 @@ function readBody(
 ): Body {
   const { envelope, name, found, settings } = parts
   const around = { unknown: found.unknown, mayHaveMore: settings.options.unknownKeys === 'warn' }
-  const marked = [...markedFields(kind.spec, parts.spec)]
+  const marked = markedFields(kind.spec, parts.spec)
   const { spec: clean, keys: secretKeys } = readSecrets(marked, parts.spec, found)
   const fields = withoutKeys(clean, ['name', 'associations'])
   const isDisplayNameOpen = ownValue(clean, 'name') === undefined ? name.isOpen : found.unknown.has('spec.name')

@@ -33,9 +33,24 @@ export const startSubstitution = (env: Substitution['env']): Substitution => ({
 
 const placeholderOf = (key: string): string => `env-${key}`
 
-/** A copy with every envRef replaced. Mappings in it are plain, and `__proto__` is never a key of one. */
+/** With every envRef replaced. Mappings in it are plain, and `__proto__` is never a key of one. */
 export function substitute(value: unknown, path: string, found: Substitution): unknown {
-  if (Array.isArray(value)) return value.map((item, index) => substitute(item, fieldPath(path, index), found))
+  return isLiteral(value) ? value : substituted(value, path, found)
+}
+
+/** Nothing in it means another value; so it is with nearly all, and those need neither a copy nor the paths of their fields. */
+function isLiteral(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  if (Array.isArray(value)) return value.every(isLiteral)
+  if (Object.getPrototypeOf(value) !== Object.prototype) return false
+  for (const key of Object.keys(value))
+    if (key === 'envRef' || key === 'secretRef' || key === '__proto__' || !isLiteral((value as Mapping)[key]))
+      return false
+  return true
+}
+
+function substituted(value: unknown, path: string, found: Substitution): unknown {
+  if (Array.isArray(value)) return value.map((item, index) => substituted(item, fieldPath(path, index), found))
   if (!isMapping(value)) return value
   if (Object.hasOwn(value, 'envRef')) return resolve(value, path, found)
   if (Object.hasOwn(value, 'secretRef') && Object.keys(value).length === 1) found.secretRefs.push(path)
@@ -43,7 +58,7 @@ export function substitute(value: unknown, path: string, found: Substitution): u
   for (const [key, item] of Object.entries(value)) {
     const place = fieldPath(path, key)
     if (key === '__proto__') found.complaints.push(keyUnknown(place, key, []))
-    else entries.push([key, substitute(item, place, found)])
+    else entries.push([key, substituted(item, place, found)])
   }
   return Object.fromEntries(entries)
 }

@@ -108,8 +108,10 @@ interface Edge {
 }
 
 function checkCircles(drafts: readonly Whole[], neighbours: Neighbours): void {
-  const byAddress = new Map(drafts.map(draft => [draft.identity.address, draft]))
-  const edges = new Map(drafts.map(draft => [draft.identity.address, edgesOf(draft, neighbours)]))
+  // What refers to nothing is in no circle.
+  const referring = drafts.filter(({ content }) => content.references.length > 0 || content.named.length > 0)
+  const byAddress = new Map(referring.map(draft => [draft.identity.address, draft]))
+  const edges = new Map(referring.map(draft => [draft.identity.address, edgesOf(draft, neighbours)]))
   const graph = new Map([...edges].map(([from, to]) => [from, to.map(edge => edge.to)]))
   for (const circle of circlesOf(graph)) {
     const [from, to] = circle

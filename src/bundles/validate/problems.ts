@@ -130,6 +130,12 @@ export const displayNameLength = (
     hint: 'Set spec.name.',
   }
 }
+export const displayNameCharacters = (path: string): Complaint => ({
+  code: 'value.invalid',
+  path,
+  reason: 'the display name has control characters, or half a character',
+  hint: 'Set spec.name.',
+})
 export const displayNamePattern = (path: string, displayName: string, pattern: RegExp): Complaint => ({
   code: 'value.invalid',
   path,

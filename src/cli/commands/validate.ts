@@ -22,7 +22,7 @@ export const validate = command({
   examples: [
     { line: 'cairn validate -f fleet/', about: 'a directory' },
     { line: 'cairn validate --offline -f web.yaml', about: 'no server needed' },
-    { line: 'cat web.yaml | cairn validate -f -', about: 'standard input' },
+    { line: 'cairn validate -f -', about: 'standard input' },
   ],
   run: async (values, session) => {
     const { validateBundle } = await import('../bundle-commands.ts')

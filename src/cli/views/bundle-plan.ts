@@ -236,7 +236,7 @@ function closingLines(plan: Plan, style: Style): string[] {
 }
 
 /** The words that every plan ends with; zero deletes are said, other zeros are not. */
-export function countsLine({ counts, associations }: Plan): string {
+function countsLine({ counts, associations }: Plan): string {
   const words = (['adopt', 'create', 'update', 'replace', 'forget'] as const).flatMap(word =>
     counts[word] > 0 ? [`${counts[word]} ${word}`] : [],
   )

@@ -2,7 +2,7 @@
 import * as access from './access.ts'
 import { applyBundle, exportBundle, planBundle } from './bundles.ts'
 import * as resources from './resources.ts'
-import * as service from './service.ts'
+import { apiPage, events, health, metrics, openapi, readiness } from './service.ts'
 import * as stacks from './stacks.ts'
 
 const { liveSchema: _, ...resourceRoutes } = resources
@@ -14,7 +14,12 @@ export const routes = {
   ...stacks,
   ...resourceRoutes,
   ...access,
-  ...service,
+  events,
+  health,
+  readiness,
+  metrics,
+  openapi,
+  apiPage,
 }
 
 export type RouteName = keyof typeof routes

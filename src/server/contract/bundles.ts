@@ -87,12 +87,12 @@ const applyOptions = {
   cancelOnDisconnect: z.boolean().optional(),
 }
 
-export const readinessSchema = z.object({
+const readinessSchema = z.object({
   ready: z.boolean(),
   waiting: z.array(z.object({ kind: z.string(), name: z.string(), reason: z.string() })),
 })
 
-export const applyAnswerSchema = z.object({
+const applyAnswerSchema = z.object({
   ...planAnswer,
   stackId: z.string().nullable(),
   outcome: outcomeSchema,

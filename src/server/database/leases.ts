@@ -13,25 +13,31 @@ type Row = Tables['leases']
 export function leasesIn({ db, write, dialect }: Connections, clock: Clock): Leases {
   const rowOf = (tx: Tx, key: string): Promise<Row | undefined> =>
     tx.selectFrom('leases').selectAll().where('key', '=', key).modifyEnd(dialect.forUpdate).executeTakeFirst()
+  const holderOf = async (key: string): Promise<Lease | null> =>
+    liveLease(await db.selectFrom('leases').selectAll().where('key', '=', key).executeTakeFirst(), clock.now())
   const expiry = (now: Date) => new Date(now.getTime() + leaseMs).toISOString()
   const free = (tx: Tx, key: string) => tx.updateTable('leases').set({ holder: null }).where('key', '=', key).execute()
 
   return {
-    acquire: (key, { holder, operation }) =>
-      write<HeldLease | Lease>(async tx => {
+    acquire: async (key, { holder, operation }) => {
+      // The holder's transaction locks the row; who is only to be told of it does not wait for that.
+      const taken = await holderOf(key)
+      if (taken) return taken
+      return write<HeldLease | Lease>(async tx => {
         const now = clock.now()
         const row = await rowOf(tx, key)
         const current = liveLease(row, now)
         if (current) return current
         const fence = Math.max((row?.fence ?? 0) + 1, now.getTime())
-        const taken = { fence, holder, operation, since: now.toISOString(), expires_at: expiry(now) }
+        const lease = { fence, holder, operation, since: now.toISOString(), expires_at: expiry(now) }
         await tx
           .insertInto('leases')
-          .values({ key, ...taken })
-          .onConflict(conflict => conflict.column('key').doUpdateSet(taken))
+          .values({ key, ...lease })
+          .onConflict(conflict => conflict.column('key').doUpdateSet(lease))
           .execute()
         return { key, fence }
-      }),
+      })
+    },
 
     renew: lease =>
       write(async tx => {
@@ -49,10 +55,7 @@ export function leasesIn({ db, write, dialect }: Connections, clock: Clock): Lea
         if (isHeld(await rowOf(tx, lease.key), lease)) await free(tx, lease.key)
       }),
 
-    holder: async key => {
-      const row = await db.selectFrom('leases').selectAll().where('key', '=', key).executeTakeFirst()
-      return liveLease(row, clock.now())
-    },
+    holder: holderOf,
 
     force: key =>
       write(async tx => {
