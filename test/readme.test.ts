@@ -1,13 +1,20 @@
 // What people read first has to be true: the commands of README.md run as they stand, links lead somewhere, examples are
 // accepted.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { defaultLimits } from '../src/bundles/model/source.ts'
+import { readDocuments } from '../src/bundles/read/documents.ts'
+import { understand } from '../src/bundles/validate/understand.ts'
+import { catalogue } from '../src/cli/commands/all.ts'
 import { parseChecksum } from '../src/lib/checksum.ts'
 import { removeTree } from '../src/lib/durable.ts'
 import { realFiles } from '../src/lib/files.ts'
 import { readOverlayConfig } from '../src/overlay/config/read.ts'
+import { kinds } from '../src/resources/kinds/all.ts'
 import { run } from './machine/process.ts'
 
 const project = join(import.meta.dirname, '..')
@@ -74,6 +81,68 @@ describe('the first ten minutes of README.md', () => {
   })
 })
 
+describe('bundles and stacks of README.md', () => {
+  let directory: string
+  let server: ChildProcess
+  const [up = '', ...commands] = shellCommands(sectionOf(read('README.md'), 'Bundles and stacks'))
+  beforeAll(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'cairn-readme-'))
+    mkdirSync(join(directory, 'bin'))
+    symlinkSync(join(project, 'bin/cairn'), join(directory, 'bin/cairn'))
+    const command = `exec ${up.replace(/ +#.*/, '')} --listen 127.0.0.1:0`
+    server = spawn('bash', ['-c', command], { cwd: directory, stdio: 'ignore' })
+    await vi.waitFor(() => expect(existsSync(join(directory, 'control/server.json'))).toBe(true), 30_000)
+  })
+  afterAll(async () => {
+    server.kill('SIGTERM')
+    await once(server, 'exit')
+    removeTree(realFiles, directory)
+  })
+
+  const outcomes: readonly [string, (said: string) => void][] = [
+    ['export CAIRN_DATA', () => {}],
+    ['cat > shop.yaml', () => {}],
+    ['bin/cairn validate', said => expect(said).toContain('Valid: 2 resources in 1 file.')],
+    [
+      'bin/cairn plan',
+      said => expect(said).toMatch(/\+ Label\/edge[\s\S]*\+ Machine\/cleo[\s\S]*Plan: 2 create, 0 delete/),
+    ],
+    ['bin/cairn apply', said => expect(said).toContain('Applied to stack shop: 2 created')],
+    ['bin/cairn apply', said => expect(said).toBe('No changes. Stack shop is as declared.\n')],
+    ['sed -i', () => {}],
+    ['bin/cairn plan', said => expect(said).toContain('spec.tags: [edge] → [edge, test]')],
+    ['bin/cairn apply --plan', said => expect(said).toContain('1 updated')],
+    ['bin/cairn get', said => expect(said).toMatch(/cleo .*edge, test/)],
+    ['bin/cairn export', said => expect(said).toMatch(/kind: Label[\s\S]*kind: Machine[\s\S]*- test/)],
+    ['bin/cairn stacks uninstall', said => expect(said).toContain('Uninstalled stack shop.')],
+  ]
+
+  it('go as the page says, command by command', async () => {
+    expect(commands).toHaveLength(outcomes.length)
+    for (const [index, command] of commands.entries()) {
+      const [beginning, check] = outcomes[index]!
+      expect(command.startsWith(beginning), command).toBe(true)
+      const { code, stdout, stderr } = await run(['bash', '-e', '-c', `${commands[0]}\n${command}`], { cwd: directory })
+      expect(code, `${command}\n${stderr}`).toBe(0)
+      check(stdout)
+    }
+  })
+})
+
+describe('docs/bundles.md', () => {
+  it('shows a resource without a problem, and commands that there are', () => {
+    const page = read('docs/bundles.md')
+    const [, example = ''] = /```yaml\n([\s\S]*?)```/.exec(page) ?? []
+    const others = 'kind: Machine\nmetadata: { name: atlas }\n---\nkind: Label\nmetadata: { name: home }\n'
+    const documents = readDocuments([{ name: 'bundles.md', content: `${example}---\n${others}` }], defaultLimits)
+    const { problems } = understand(documents, { kinds, env: {}, options: {}, limits: defaultLimits })
+    expect(problems).toEqual([])
+    const named = [...page.matchAll(/cairn ((?:stacks |token |secret )?[a-z]+)/g)].map(([, name = '']) => name)
+    const known = new Set([...catalogue.commands, ...catalogue.topics].map(({ name }) => name))
+    expect(named.filter(name => !known.has(name) && !known.has(name.split(' ')[0]!))).toEqual([])
+  })
+})
+
 describe('links', () => {
   const pages = [
     'README.md',
@@ -85,7 +154,11 @@ describe('links', () => {
   ]
 
   it.each(pages)('of %s lead to files that are there', page => {
-    const relative = [...read(page).matchAll(/\]\(([^)\s]+)\)/g)]
+    const relative = [
+      ...read(page)
+        .replace(/`[^`\n]*`/g, '')
+        .matchAll(/\]\(([^)\s]+)\)/g),
+    ]
       .map(([, link = '']) => link.replace(/#.*/, ''))
       .filter(link => link !== '' && !/^[a-z]+:/.test(link))
     expect(relative.filter(link => !existsSync(join(project, dirname(page), link)))).toEqual([])

@@ -41,7 +41,9 @@ describe('the version', () => {
 
 describe('help and completion', () => {
   it.each([[['--help']], [['node', 'apply', '--help']], [['completion', 'bash']]])('%j import nothing heavy', args => {
-    const heavy = importsOf(...args).filter(url => /\/src\/(overlay|content|volumes|server)\/|\/node_modules\/(?!commander\/)/.test(url))
+    const heavy = importsOf(...args).filter(url =>
+      /\/src\/(overlay|content|volumes|server)\/|\/node_modules\/(?!commander\/)/.test(url),
+    )
     expect(heavy).toEqual([])
   })
 

@@ -116,7 +116,11 @@ const faults: Readonly<Record<string, Fault>> = {
     code: 'usage.missing-value',
     say: quoted => `${quoted.replace(/[<>]/g, '')} needs a value`,
   },
-  'commander.excessArguments': { code: 'usage.too-many-arguments', say: (_, message) => message },
+  // Not which: one of them may be the secret of `cairn secret set`.
+  'commander.excessArguments': {
+    code: 'usage.too-many-arguments',
+    say: (_, message) => message.replace(/(but got \d+).*/s, '$1'),
+  },
 }
 
 /** Commander's messages quote what they are about, and may end in "(Did you mean …?)" on a line of its own. */
