@@ -135,12 +135,17 @@ async function send(client: Client, session: Session, body: ApplyBody): Promise<
 
 const isApplied = (body: unknown): body is Applied => typeof body === 'object' && body !== null && 'outcome' in body
 
+/** Beyond this many, steps are no longer read one by one. */
+const mostSteps = 40
+
 function showSteps({ progress }: Session): (step: StepProgress) => void {
   const tasks = new Map<number, ReturnType<typeof progress.begin>>()
   return ({ seq, action, resource, state }) => {
+    if (state === 'failed' && !tasks.has(seq)) progress.begin(`${action} ${resource}`).fail('failed')
+    if (state === 'undone') progress.begin(`take back ${action} ${resource}`).done()
+    if (seq > mostSteps) return
     if (state === 'running') tasks.set(seq, progress.begin(`${action} ${resource}`))
-    else if (state === 'done') tasks.get(seq)?.done()
+    else if (state === 'done') tasks.get(seq)?.done(seq === mostSteps ? 'and so on' : '')
     else if (state === 'failed') tasks.get(seq)?.fail('failed')
-    else if (state === 'undone') progress.begin(`take back ${action} ${resource}`).done()
   }
 }

@@ -1,5 +1,6 @@
 // Live resources by kind and name.
 import { RefusedError } from '../lib/errors.ts'
+import { pages } from '../lib/pages.ts'
 import { didYouMean } from '../lib/suggest.ts'
 import type { Kind } from '../resources/kind.ts'
 import { kinds } from '../resources/kinds/all.ts'
@@ -47,12 +48,8 @@ async function allPages(
   filter: { name?: string[]; label?: string[] },
 ): Promise<LiveResource[]> {
   const found: LiveResource[] = []
-  let cursor: string | undefined
-  do {
-    const query = { limit: 500, ...filter, ...(cursor !== undefined && { cursor }) }
-    const page = await client.call(listResources, { params: { kind }, query })
-    found.push(...page.resources)
-    cursor = page.next
-  } while (cursor !== undefined)
+  const ask = (from: { readonly cursor?: string }) =>
+    client.call(listResources, { params: { kind }, query: { limit: 500, ...filter, ...from } })
+  for await (const { resources } of pages(ask)) found.push(...resources)
   return found
 }

@@ -99,11 +99,12 @@ export async function withServer<Result>(
 function asRefusal(error: ApiError): CairnError {
   const { status, problems, code, message, hint } = error
   if ([400, 413, 415, 422].includes(status)) return new ProblemsError(problems)
-  if (status === 401 && hint === undefined)
+  // What the server advises is for programs that make their own requests.
+  if (status === 401)
     return new RefusedError(code, message, {
       hint: 'Give --token-file or CAIRN_TOKEN; an admin makes tokens with cairn token create.',
     })
   // Problems carry their own hints.
-  if ([401, 403, 404, 409, 412, 428, 429].includes(status)) return new RefusedError(code, message, { problems })
+  if ([403, 404, 409, 412, 428, 429].includes(status)) return new RefusedError(code, message, { problems })
   return new CairnError(code, message, hint === undefined ? { cause: error } : { hint, cause: error })
 }

@@ -1,6 +1,7 @@
 // The stack commands between flags and the API, as far as they are more than one call.
 import type { Plan } from '../bundles/model/plan.ts'
 import type { Stack } from '../bundles/model/stack.ts'
+import { pages } from '../lib/pages.ts'
 import type { Client } from '../server/client.ts'
 import * as routes from '../server/contract/stacks.ts'
 import { selectorsOf } from './bundle-input.ts'
@@ -19,13 +20,10 @@ export async function allStacks({
 }: ServerValues & { readonly name?: readonly string[] }): Promise<Stack[]> {
   return withServer(values, async client => {
     const stacks: Stack[] = []
-    let cursor: string | undefined
-    do {
-      const query = { limit: 500, ...(name.length > 0 && { name: [...name] }), ...(cursor !== undefined && { cursor }) }
-      const page = await client.call(routes.listStacks, { query })
-      stacks.push(...page.stacks)
-      cursor = page.next
-    } while (cursor !== undefined)
+    const named = name.length > 0 ? { name: [...name] } : {}
+    const ask = (from: { readonly cursor?: string }) =>
+      client.call(routes.listStacks, { query: { limit: 500, ...named, ...from } })
+    for await (const page of pages(ask)) stacks.push(...page.stacks)
     return stacks
   })
 }

@@ -3,6 +3,7 @@
 import type { Socket } from 'node:net'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyServerOptions } from 'fastify'
 import { type Failure, failureBody, failureOf, problemType } from './failure.ts'
+import { closeOnlyIdle } from './idle-connections.ts'
 import type { ServerLimits } from './limits.ts'
 import { securityHeaders } from './security-headers.ts'
 
@@ -35,14 +36,20 @@ export function bareApp({
     },
     clientErrorHandler: refuseSocket,
   }
-  const http = { maxHeaderSize: limits.headerBytes, headersTimeout: Math.min(limits.arriveMs, 15_000) }
+  const http = {
+    maxHeaderSize: limits.headerBytes,
+    headersTimeout: Math.min(limits.arriveMs, 15_000),
+    // Node looks every 30 s unless told: half a minute for slow senders beyond what they have.
+    connectionsCheckingInterval: 2_000,
+  }
   const app = tls
     ? // Its type differs for TLS only in the raw server, which nobody here looks into.
       (fastify({
         ...options,
-        https: { ...http, ...tls, minVersion: 'TLSv1.2' },
+        https: { ...http, ...tls, minVersion: 'TLSv1.2', handshakeTimeout: http.headersTimeout },
       } as never) as unknown as FastifyInstance)
     : fastify({ ...options, http })
+  closeOnlyIdle(app.server)
   app.server.maxConnections = limits.connections
   app.server.maxHeadersCount = 100
   app.removeAllContentTypeParsers()

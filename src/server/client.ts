@@ -238,7 +238,7 @@ function unreachableServer(url: string, cause: unknown, signal?: AbortSignal): u
       'server.certificate-refused',
       `the certificate of ${url} is not trusted: ${messageOf(cause)}`,
       {
-        hint: 'Give the authority that signed it with --ca FILE; a server that made its own keeps it in ca.crt of its data directory.',
+        hint: 'Give the authority that signed it with --ca-file FILE; a server that made its own keeps it in ca.crt of its data directory.',
         cause,
       },
     )

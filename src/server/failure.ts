@@ -116,6 +116,9 @@ function frameworkFailure(error: unknown): Failure | null {
   return null
 }
 
+/** Its sender went away, or went on with what is no HTTP. */
+export const cutShort: Failure = one(400, 'request.unreadable', 'the request ended before it was whole')
+
 export const unsupportedType = (types: readonly string[] = ['application/json']): Failure =>
   one(415, 'request.content-type', `the body must be ${types.join(' or ')}, in UTF-8 and not compressed`)
 

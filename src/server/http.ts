@@ -18,7 +18,7 @@ import { assertMayCall } from './authorize.ts'
 import { bareApp, sendFailure } from './bare-app.ts'
 import { type RouteName, routes } from './contract/all.ts'
 import type { Route } from './contract/route.ts'
-import { failureOf, refuse } from './failure.ts'
+import { cutShort, failureOf, refuse } from './failure.ts'
 import { createFeedTail } from './feed-tail.ts'
 import { accessHandlers } from './handlers/access.ts'
 import { bundleHandlers } from './handlers/bundles.ts'
@@ -61,6 +61,8 @@ interface Asked {
   readonly note: AuditNote
 }
 
+const smallBody = 2 ** 20
+
 const nobody: Token = { id: '', name: 'nobody', role: 'viewer', createdAt: '' }
 
 export function createServer(options: ServerOptions): Server {
@@ -86,10 +88,11 @@ export function createServer(options: ServerOptions): Server {
   const app = bareApp(options)
   const asked = new WeakMap<FastifyRequest, Asked>()
   const atOnce = new Map<string, number>()
+  let bodiesBytes = 0
 
   /** What is not the caller's doing is in the log, also what the caller is not told. */
   const report = (request: FastifyRequest, error: unknown) => {
-    const failure = failureOf(error)
+    const failure = error === request.raw.errored ? cutShort : failureOf(error)
     if (failure.status >= 500 && !failure.more)
       logger.error({ request: request.id, error: redact(messageOf(error)), stack: stackOf(error) }, 'a request failed')
     return failure
@@ -115,6 +118,7 @@ export function createServer(options: ServerOptions): Server {
       asked.set(request, { who, note: { detail: {} } })
       countIn(reply, who)
       assertMayCall(route, who)
+      countBody(request, reply)
     } catch (error) {
       return fail(request, reply, error)
     }
@@ -134,6 +138,23 @@ export function createServer(options: ServerOptions): Server {
       const rest = (atOnce.get(id) ?? 1) - 1
       if (rest > 0) atOnce.set(id, rest)
       else atOnce.delete(id)
+    })
+  }
+
+  /** Throws 429. Small ones always have a place, so that nobody who sends much keeps others from working. */
+  function countBody({ headers }: FastifyRequest, reply: FastifyReply) {
+    const isChunked = headers['transfer-encoding'] !== undefined
+    const size = Math.min(isChunked ? limits.requestBytes : Number(headers['content-length'] ?? 0), limits.requestBytes)
+    if (size <= smallBody) return
+    if (bodiesBytes > 0 && bodiesBytes + size > limits.bodiesBytes)
+      throw refuse(
+        429,
+        { code: 'limit.requests', reason: 'the server has as much to read at once as it takes' },
+        { 'retry-after': '1' },
+      )
+    bodiesBytes += size
+    reply.raw.once('close', () => {
+      bodiesBytes -= size
     })
   }
 

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import type * as z from 'zod'
 import type { Source } from '../bundles/model/source.ts'
-import { fieldPath } from '../lib/located-json.ts'
+import { joinPaths } from '../lib/located-json.ts'
 import type { Problem } from '../lib/problem.ts'
 import { schemaProblems } from '../resources/schema-problems.ts'
 import { bodyType } from './accept.ts'
@@ -147,7 +147,7 @@ function fits(schema: z.ZodType, value: unknown, part: string, problems: Problem
     problems.push({
       ...problem,
       code: code === 'key.unknown' ? 'request.unknown-key' : code,
-      path: part === '' ? path : path === '' ? part : path.startsWith('[') ? part + path : fieldPath(part, path),
+      path: joinPaths(part, path),
     })
   }
   return undefined

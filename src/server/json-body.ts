@@ -1,5 +1,6 @@
 // A request body as JSON: UTF-8 or nothing, not deeper than a limit, no key twice, no text that a database cannot keep.
 // The text is walked once, without recursion, so that no body can cost more than its length.
+import { deeperAt, stringEnd } from '../lib/json-brackets.ts'
 import type { Problem } from '../lib/problem.ts'
 
 export type Body = { readonly value: unknown; readonly text: string } | { readonly problem: Problem }
@@ -21,8 +22,8 @@ export function readJsonBody(bytes: Uint8Array, { depth }: { readonly depth: num
   if ('problem' in read) return read
   const { text } = read
   // Depth first: it also keeps the parser and every later walk from running out of stack.
-  const tooDeep = deeperThan(text, depth)
-  if (tooDeep) return { problem: { code: 'limit.depth', path: '', reason: `the body is nested deeper than ${depth}` } }
+  if (deeperAt(text, depth) !== undefined)
+    return { problem: { code: 'limit.depth', path: '', reason: `the body is nested deeper than ${depth}` } }
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -31,30 +32,6 @@ export function readJsonBody(bytes: Uint8Array, { depth }: { readonly depth: num
   }
   const problem = badString(text)
   return problem ? { problem } : { value, text }
-}
-
-/** Strings are passed over; in text that is no JSON the answer does not matter. */
-function deeperThan(text: string, limit: number): boolean {
-  let depth = 0
-  for (let at = 0; at < text.length; at++) {
-    const char = text.charCodeAt(at)
-    if (char === 0x22) at = endOfString(text, at)
-    else if (char === 0x5b || char === 0x7b) {
-      if (++depth > limit) return true
-    } else if (char === 0x5d || char === 0x7d) depth--
-  }
-  return false
-}
-
-/** Of the closing quote. */
-function endOfString(text: string, start: number): number {
-  let at = start + 1
-  for (; at < text.length; at++) {
-    const char = text.charCodeAt(at)
-    if (char === 0x22) return at
-    if (char === 0x5c) at++
-  }
-  return at
 }
 
 /** The text is JSON. Keys: once each, and none that names a prototype. Every string: no NUL, no half of a surrogate pair. */
@@ -66,7 +43,7 @@ function badString(text: string): Problem | null {
     else if (char === '[') keys.push(null)
     else if (char === '}' || char === ']') keys.pop()
     else if (char === '"') {
-      const end = endOfString(text, at)
+      const end = stringEnd(text, at)
       const raw = text.slice(at + 1, end)
       const string = raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw
       if (string.includes('\0') || !string.isWellFormed())

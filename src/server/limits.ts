@@ -9,6 +9,8 @@ export interface ServerLimits extends Limits {
   readonly streams: number
   /** Requests of one token at once. */
   readonly requestsPerToken: number
+  /** Bodies beyond 1 MiB of all requests under way together; one of unknown length counts as the largest. */
+  readonly bodiesBytes: number
   /** Refused tokens of one address in a minute; beyond it 429. */
   readonly refusedLogins: number
   /** For a request to arrive as a whole. */
@@ -26,6 +28,7 @@ export const defaultServerLimits: ServerLimits = {
   connections: 4_000,
   streams: 1_000,
   requestsPerToken: 256,
+  bodiesBytes: 64 * 2 ** 20,
   refusedLogins: 60,
   arriveMs: 60_000,
   stopMs: 30_000,

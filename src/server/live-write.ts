@@ -1,16 +1,17 @@
 // One live resource written by hand: the same checks as a bundle of just this one, then the writes that bring it there.
 // What it refers to is named as `external`, since there is no bundle around it.
-import { isDeepStrictEqual } from 'node:util'
 import type { BundleResource, Target } from '../bundles/model/bundle.ts'
+import { respell, spelt, targetsOf } from '../bundles/plan/live-terms.ts'
+import { nameKey } from '../bundles/plan/view.ts'
 import type { Live, LiveId, WholeResource, Write } from '../bundles/platform.ts'
 import { understand } from '../bundles/validate/understand.ts'
 import { ProblemsError } from '../lib/errors.ts'
-import type { Json } from '../lib/json.ts'
+import { isEqual, type Json } from '../lib/json.ts'
+import { deepPath } from '../lib/located-json.ts'
 import type { Problem } from '../lib/problem.ts'
 import { markedFields } from '../resources/fields.ts'
 import type { Kind, Spec } from '../resources/kind.ts'
 import type { HandlerPorts } from './handlers/handler.ts'
-import { replacedAt } from './replaced-at.ts'
 
 type Ports = Pick<HandlerPorts, 'database' | 'kinds' | 'limits'>
 
@@ -35,7 +36,7 @@ export async function updateWrites(ports: Ports, kind: Kind, live: Live, spec: S
   const from = { kind: kind.kind, id: live.id }
   const had = new Set(live.associations.map(({ id }) => id))
   const has = new Set(associations.map(({ id }) => id))
-  const isSame = live.displayName === whole.displayName && isDeepStrictEqual(live.spec, whole.spec)
+  const isSame = live.displayName === whole.displayName && isEqual(live.spec, whole.spec)
   return [
     ...(isSame ? [] : [{ do: 'update' as const, ...whole, id: live.id, ifRevision: live.revision }]),
     ...live.associations.filter(({ id }) => !has.has(id)).map(to => ({ do: 'dissociate' as const, from, to })),
@@ -56,27 +57,22 @@ async function wantedOf(ports: Ports, kind: Kind, spec: Spec): Promise<Wanted> {
         reason: `there is no secret "${key}"`,
         hint: `Set it first: cairn secret set ${key}.`,
       })
-  const resolve = await resolver(ports, resource, problems)
-  const refersTo: LiveId[] = []
-  let written = resource.spec
-  for (const { path, mark, value } of markedFields(kind.spec, resource.spec)) {
-    if (!mark.reference || typeof value !== 'object' || value === null || !('external' in value)) continue
-    const { kind: said, external } = value as { kind?: string; external: string }
-    const to = resolve({ kind: said ?? mark.reference[0]!, external })
-    if (to) written = replacedAt(written, path, { ...(said !== undefined && { kind: said }), id: to.id } as Json)
+  const liveAt = await targetsIn(ports, resource)
+  const resolved = (target: Target, path: string, optional = false): LiveId[] => {
+    const among = liveAt(target)
+    if (among.length > 1 || (among.length === 0 && !optional)) problems.push(unresolved(target, path, among))
+    return among.slice(0, 1).map(({ kind, id }) => ({ kind, id }))
   }
-  for (const { target, byDisplayName, optional, path } of resource.references) {
-    const to = resolve(byDisplayName ? { kind: target.kind, external: nameOf(target) } : target)
-    if (to) refersTo.push(to)
-    else if (!optional) problems.push(missing(target, path))
-  }
-  const associations = resource.associations.flatMap((target, index) => {
-    const to = resolve(target)
-    if (!to) problems.push(missing(target, `spec.associations[${index}]`))
-    return to ?? []
-  })
+  const refersTo = resource.references.flatMap(({ target, byDisplayName, optional, path }) =>
+    resolved(byDisplayName ? { kind: target.kind, external: nameOf(target) } : target, path, optional),
+  )
+  const associations = resource.associations.flatMap((target, index) => resolved(target, `spec.associations[${index}]`))
   if (problems.length > 0) throw new ProblemsError(problems)
   const { apiVersion, displayName } = resource
+  const written = respell(kind, resource.spec, (reference, kinds) => {
+    const [to] = targetsOf(reference, kinds).flatMap(liveAt)
+    return to ? spelt(to.kind, kinds, { id: to.id }) : reference
+  })
   return { whole: { kind: kind.kind, apiVersion, displayName, spec: written, refersTo }, associations }
 }
 
@@ -98,55 +94,45 @@ function understoodAlone({ kinds, limits }: Ports, kind: Kind, spec: Spec) {
   return { resource: problems.length > 0 ? undefined : bundle.resources[0], problems }
 }
 
-/** Looks all targets up at once. */
-async function resolver({ database }: Ports, resource: BundleResource, problems: Problem[]) {
+/** Looks all targets up at once. One of a bundle has nothing behind it: there is none. */
+async function targetsIn({ database }: Ports, resource: BundleResource): Promise<(target: Target) => readonly Live[]> {
   const targets = [...resource.references.map(({ target }) => target), ...resource.associations]
   const found = await database.platform.find(
     targets.map(target => ({ kind: target.kind, displayName: nameOf(target) })),
   )
-  const byAddress = new Map<string, Live[]>()
-  for (const live of found) {
-    const address = `${live.kind}/${live.displayName}`
-    byAddress.set(address, [...(byAddress.get(address) ?? []), live])
-  }
-  return (target: Target): LiveId | null => {
-    if (target.external === undefined) return null
-    const [live, ...more] = byAddress.get(`${target.kind}/${target.external}`) ?? []
-    if (more.length > 0)
-      problems.push({
-        code: 'reference.external',
-        path: 'spec',
-        reason: `${more.length + 1} live resources are called ${target.kind} "${target.external}"`,
-      })
-    return live ? { kind: live.kind, id: live.id } : null
-  }
+  const byName = Map.groupBy(found, live => nameKey(live.kind, live.displayName))
+  return ({ kind, external }) => (external === undefined ? [] : (byName.get(nameKey(kind, external)) ?? []))
 }
 
 const nameOf = ({ name, external }: Target): string => external ?? name ?? ''
 
-const missing = (target: Target, path: string): Problem => ({
+const unresolved = (target: Target, path: string, among: readonly Live[]): Problem => ({
   code: 'reference.external',
   path,
-  reason: `there is no live ${target.kind} "${nameOf(target)}"`,
-  hint: 'Outside a bundle others are named as {external: <display name>}.',
+  reason:
+    among.length === 0
+      ? `there is no live ${target.kind} "${nameOf(target)}"`
+      : `${among.length} live resources are called ${target.kind} "${nameOf(target)}"`,
+  hint:
+    among.length === 0
+      ? 'Outside a bundle others are named as {external: <display name>}.'
+      : 'Give one of them another name.',
 })
 
 function assertImmutableStays(kind: Kind, before: Spec, after: Spec) {
   const values = (spec: Spec) =>
     new Map(
-      [...markedFields(kind.spec, spec)]
+      markedFields(kind.spec, spec)
         .filter(({ mark }) => mark.immutable)
-        .map(({ path, value }) => [path.join('.'), value]),
+        .map(({ path, value }) => [deepPath('spec', path), value as Json]),
     )
   const [was, is] = [values(before), values(after)]
-  const changed = [...new Set([...was.keys(), ...is.keys()])].filter(
-    path => !isDeepStrictEqual(was.get(path), is.get(path)),
-  )
+  const changed = [...new Set([...was.keys(), ...is.keys()])].filter(path => !isEqual(was.get(path), is.get(path)))
   if (changed.length > 0)
     throw new ProblemsError(
       changed.map(path => ({
         code: 'value.immutable',
-        path: `spec.${path}`,
+        path,
         reason: 'it cannot be changed once the resource is there',
         hint: 'Delete the resource and make it anew, or let a bundle replace it.',
       })),

@@ -2,7 +2,7 @@
 // so themselves: by a condition Ready, or by a phase.
 import type { Live, LiveId, Platform } from '../bundles/platform.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { Kind, Spec } from '../resources/kind.ts'
+import { byKind, type Kind, type Spec } from '../resources/kind.ts'
 
 export interface Readiness {
   readonly ready: boolean
@@ -56,7 +56,7 @@ function judge(
   kinds: readonly Kind[],
   found: Awaited<ReturnType<Platform['read']>>,
 ): Readiness {
-  const byName = new Map(kinds.map(kind => [kind.kind, kind]))
+  const byName = byKind(kinds)
   const waiting = resources.flatMap(({ kind, id, name }) => {
     const live = found.get(id)
     const reason =

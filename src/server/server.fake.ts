@@ -6,8 +6,9 @@ import type { Engine } from '../bundles/engine.ts'
 import type { Plan } from '../bundles/model/plan.ts'
 import type { Stack } from '../bundles/model/stack.ts'
 import type { ApplyAnswer } from '../bundles/request.ts'
+import { settingsProblems } from '../bundles/stacks/settings.ts'
 import type { Clock } from '../lib/clock.ts'
-import { RefusedError } from '../lib/errors.ts'
+import { ProblemsError, RefusedError } from '../lib/errors.ts'
 import type { Kind } from '../resources/kind.ts'
 import type { AuditEntry, Database, FeedEvent, Token } from './ports.ts'
 
@@ -188,7 +189,11 @@ export function fakeEngine(): FakeEngine {
       return []
     },
     lock: async () => null,
-    createStack: async ({ name }) => ({ ...aStack, name }),
+    createStack: async settings => {
+      const problems = settingsProblems(settings)
+      if (problems.length > 0) throw new ProblemsError(problems)
+      return { ...aStack, name: settings.name }
+    },
     updateStack: known,
     uninstall: operated,
     deleteStack: async operation => (operation.stack === aStack.id ? operated(operation) : null),

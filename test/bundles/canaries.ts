@@ -11,8 +11,8 @@ export interface Canaries {
   lookInFiles(directory: string, allowed?: readonly string[]): void
   /** Where each was found so far, sorted. */
   found(): string[]
-  /** Processes whose arguments were read. */
-  readonly processes: number
+  /** The first two words of each cairn whose arguments were read. */
+  readonly commands: ReadonlySet<string>
   end(): void
 }
 
@@ -29,7 +29,7 @@ export function watchCanaries({
   readonly typed?: Readonly<Record<string, string>>
 }): Canaries {
   const found = new Set<string>()
-  const seen = new Set<string>()
+  const commands = new Set<string>()
   const hidden = spellingsOf(secrets)
   const all = [...hidden, ...spellingsOf(typed)]
   const lookFor = (spellings: typeof all, where: string, text: string | Uint8Array) => {
@@ -39,8 +39,10 @@ export function watchCanaries({
   const look: Canaries['look'] = (where, text) => lookFor(all, where, text)
   const lookAtProcesses = () => {
     for (const pid of readdirSync('/proc').filter(name => /^\d+$/.test(name))) {
-      seen.add(pid)
-      lookFor(hidden, `the arguments of process ${pid}`, read(`/proc/${pid}/cmdline`))
+      const words = read(`/proc/${pid}/cmdline`)
+      lookFor(hidden, `the arguments of process ${pid}`, words)
+      const [, command] = /\/dist\/cairn\.js\0([^\0]*\0[^\0]*)/.exec(words.toString()) ?? []
+      if (command) commands.add(command.replace('\0', ' '))
     }
   }
   const timer = setInterval(lookAtProcesses, everyMs)
@@ -53,9 +55,7 @@ export function watchCanaries({
       }
     },
     found: () => [...found].sort(),
-    get processes() {
-      return seen.size
-    },
+    commands,
     end: () => clearInterval(timer),
   }
 }

@@ -263,8 +263,13 @@ describe('--json', () => {
     expect(await json('token', 'list')).toEqual(await fetched('/api/v1/tokens'))
     const { entries } = await json('history', '--limit', '1')
     expect(entries).toMatchObject([{ action: 'POST /api/v1/bundles/apply', who: 'local' }])
-    const { problems } = JSON.parse((await cairn('plan', '-f', '-', '--json')).stdout)
-    expect(problems).toMatchObject([{ code: 'bundle.empty' }])
+    write('broken.yaml', 'kind: Lable\nmetadata: { name: edge }\n')
+    const broken = await cairn('plan', '-f', 'broken.yaml', '--json')
+    expect(JSON.parse(broken.stdout)).toMatchObject({
+      status: 422,
+      problems: [{ code: 'kind.unknown', path: 'resources[0].kind' }],
+      summary: { resources: [] },
+    })
   })
 })
 

@@ -52,10 +52,13 @@ export async function change(clients: Clients, slot: Slot): Promise<boolean> {
   const streams = world !== null && random() < 0.5
   const answer = await ask(clients, requestFor(slot, last, world), streams)
   if (!answer) return false
-  if (answer.status >= 300) throw new Error(`a change of ${slot.stack} was refused: ${answer.status} ${answer.text}`)
+  if (answer.status >= 300)
+    throw new Error(`a change of ${slot.stack} was refused: ${answer.status} ${problemsIn(answer.text)}`)
   sent.acknowledged = { at: performance.now(), audited: streams ? null : answer.requestId }
   return true
 }
+
+const problemsIn = (text: string): string => JSON.stringify((JSON.parse(text) as { problems?: unknown }).problems)
 
 /** What it probably is now. Of a stack with two clients, neither knows what the other is about to do. */
 const lastOf = ({ found, changes }: Slot): World | null => {

@@ -114,8 +114,9 @@ async function killOnce(lane: Lane, moment: Moment, total: Totals, where: string
   const came = await Promise.race([coming.here, death, Promise.all(driven), late])
   if (came === 'late') throw new Error(`${where}: the moment did not come`)
   over = true
-  if (!dead.signal.aborted) process.kill(pid, 'SIGKILL')
-  await server.stop()
+  if (!isDead(pid)) process.kill(pid, 'SIGKILL')
+  // One that ends by itself has a code of its own.
+  expect(await server.stop(), `${where}\n${server.log()}`).toBe(-1)
   await death
   await Promise.all(driven)
   await coming.release?.()

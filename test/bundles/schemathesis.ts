@@ -124,6 +124,11 @@ parameters = { "path.id" = { dictionary = "resources", probability = 0.8 } }
 include-operation-id = ["listStacks", "listResources"]
 checks.positive_data_acceptance.expected-statuses = ["2xx", 400, 403, 404]
 
+# A spec is free of form, but \`__proto__\` is no key.
+[[operations]]
+include-operation-id = ["createResource", "putResource", "putStatus"]
+checks.positive_data_acceptance.expected-statuses = ["2xx", 400, 403, 404, 409, 412, 422]
+
 # The stack stands in the query or in the body, not in both. Every kind is in their bodies: to go through all corners of all
 # kinds takes minutes, so they are drawn instead, and more often than others.
 [[operations]]

@@ -188,7 +188,7 @@ for (const kind of databases)
           [sent(source(bundle.replace('key: quay', `key: quay, value: ${secrets['written into a bundle']}`))), 422],
           [sent({ ...source(bundle), stack: 'unknown' }), 404],
           [sent({ ...source(bundle), expectPlan: { id: 'x', basis: { stackRevision: 0 }, expiresAt: '' } }), 400],
-          [sent({ ...source('kind: Label\nmetadata: { name: edge }\n'), confirm: [] }), 428],
+          [sent(source('kind: Label\nmetadata: { name: edge }\n')), 422],
           [{ planId: 'unknown', secrets: { harbor: value } }, 404],
         ] as const) {
           expect([body, await send('POST', '/api/v1/bundles/apply', body)]).toEqual([body, status])
@@ -231,10 +231,10 @@ for (const kind of databases)
         const wrong = secrets['sent as a token']
         for (const header of [`Bearer ${wrong}`, `Basic ${wrong}`, `Bearer cairn_x_${wrong}`, wrong])
           expect(await ask('/api/v1/stacks', { headers: { authorization: header } })).toBe(401)
-        expect(await cairn(['secret', 'set', 'spare', typed['typed as an argument']])).toBe(3)
+        expect(await cairn(['secret', 'set', 'spare', typed['typed as an argument']])).toBe(64)
         expect(
           await cairn(['apply', '-f', '-', '--yes', '--secret', `k=${typed['typed as an argument']}`], bundle),
-        ).toBe(3)
+        ).toBe(64)
         const address = `https://ann:${typed['typed as an argument']}@127.0.0.1:1`
         expect(await cairn(['stacks', 'list', '--server', address])).toBe(4)
         expect(canaries.found()).toEqual([])
@@ -278,7 +278,9 @@ for (const kind of databases)
         await server.start()
         expect(server.log()).toContain('answered')
         expect(canaries.found()).toEqual([])
-        expect(canaries.processes).toBeGreaterThan(5)
+        expect([...canaries.commands]).toEqual(
+          expect.arrayContaining(['up --json', 'secret set', 'plan -f', 'apply -f', 'apply --plan']),
+        )
       })
 
       it('as tokens: only their hashes are kept', async () => {

@@ -76,6 +76,7 @@ export interface TestServer {
 /** With `postgres` a cluster is started that every server of the ground gets a database of. */
 export async function openGround(kind: DatabaseKind = 'sqlite'): Promise<Ground> {
   const bundle = await buildOnce()
+  const postgres = kind === 'postgres' ? await startPostgres() : null
   // Programs may not be run from every memory file system; data is quicker there.
   const programs = mkdtempSync(join(tmpdir(), 'cairn-program-'))
   const directory = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'cairn-bundles-'))
@@ -84,7 +85,6 @@ export async function openGround(kind: DatabaseKind = 'sqlite'): Promise<Ground>
   mkdirSync(dirname(node))
   symlinkSync(process.execPath, node)
   const program = join(programs, 'bin/cairn')
-  const postgres = kind === 'postgres' ? await startPostgres() : null
   const home = join(directory, 'home')
   mkdirSync(home)
   const env = { PATH: '/usr/bin:/bin', HOME: home, LC_ALL: 'C.UTF-8' }
@@ -160,7 +160,10 @@ async function startServer({
     let said = ''
     begun.stdout.on('data', chunk => (said += chunk))
     begun.stderr.on('data', chunk => (log += chunk))
-    await until('the server has said where it is', () => said.includes('\n') || hasEnded(begun))
+    await until('the server has said where it is', () => said.includes('\n') || hasEnded(begun)).catch(error => {
+      begun.kill('SIGKILL')
+      throw error
+    })
     if (hasEnded(begun)) throw new Error(`the server did not start (${begun.exitCode}):\n${said}${log}`)
     const started = JSON.parse(said.split('\n')[0] ?? '') as Started
     port = Number(new URL(started.url).port)

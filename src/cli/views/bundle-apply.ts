@@ -24,7 +24,7 @@ export function printApplied({ plan, outcome, warnings, readiness, stackId }: Ap
   const did = tally({ created: create, updated: update, replaced: replace, adopted: adopt, forgotten: forget, deleted })
   const name = plan.stack?.name
   const made = outcome.did === 'applied' && outcome.madeStack ? `, stack ${name} made (${stackId})` : ''
-  const done = `Applied${name === undefined ? '' : ` to stack ${name}`}: ${did || 'associations or secrets only'}${made}.`
+  const done = `Applied${name === undefined ? '' : ` to stack ${name}`}: ${did || smallerChanges(plan)}${made}.`
   const nothing = name === undefined ? 'No changes.' : `No changes. Stack ${name} is as declared.`
   const waiting = (readiness?.waiting ?? []).map(({ kind, name, reason }): Cell[] => [
     { text: '…', tone: 'attention' },
@@ -39,4 +39,11 @@ export function printApplied({ plan, outcome, warnings, readiness, stackId }: Ap
       : []),
     ...columns(waiting, style),
   ].join('\n')
+}
+
+/** When no resource was made, changed or taken away. */
+function smallerChanges({ associations, secrets }: ApplyAnswer['plan']): string {
+  const linked = associations.some(({ action }) => action === 'create' || action === 'delete')
+  if (linked) return 'associations changed'
+  return secrets.length > 0 ? 'secrets changed' : 'nothing live changed; the record follows'
 }

@@ -9,6 +9,7 @@ import { CairnError, messageOf, RefusedError } from '../../lib/errors.ts'
 import { redact } from '../../lib/redact.ts'
 import type { Connections } from './connections.ts'
 import { postgresDialect } from './dialect.ts'
+import { makeGate } from './gate.ts'
 import { makeListeners } from './listeners.ts'
 import { metAnother, rethrow } from './postgres-errors.ts'
 import { inSession } from './postgres-session.ts'
@@ -58,13 +59,17 @@ export async function openPostgres({ url, clock, log }: PostgresOptions): Promis
 
   const listeners = makeListeners()
   const turns = makeTurns(listeners)
+  const gate = makeGate(clock)
   const closing = new AbortController()
   const hearing = hear({ settings, clock, log, signal: closing.signal, heard: listeners.call })
 
   const write = async <Result>(work: (tx: Tx) => Promise<Result>): Promise<Result> => {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await turns.take(run => db.transaction().setIsolationLevel('serializable').execute(run), work)
+        const transaction = () =>
+          turns.take(run => db.transaction().setIsolationLevel('serializable').execute(run), work)
+        // A long one would meet short ones again and again, so it does not try beside them twice.
+        return await (attempt === 1 ? gate.together(transaction) : gate.alone(transaction))
       } catch (error) {
         if (!metAnother(error)) throw error
         if (attempt === tries) throw metTooMany(error)

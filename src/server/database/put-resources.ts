@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Write } from '../../bundles/platform.ts'
 import { WriteConflict } from '../../bundles/store.ts'
 import { unreachable } from '../../lib/errors.ts'
-import { markedFields } from '../../resources/fields.ts'
+import { markedFields, secretKeyOf } from '../../resources/fields.ts'
 import type { Kind, Spec } from '../../resources/kind.ts'
 import type { Columns } from './dialect.ts'
 import type { Draft } from './draft.ts'
@@ -102,8 +102,8 @@ const rowOf = ({ write, kind, before, at }: RowParts): PutRow => ({
 function secretKeys(kind: Kind, spec: Spec): ReadonlySet<string> {
   const keys = new Set<string>()
   for (const { mark, value } of markedFields(kind.spec, spec)) {
-    if (mark.secret === 'value') keys.add((value as { secretRef: { key: string } }).secretRef.key)
-    if (mark.secret === 'named') keys.add((value as { name: string }).name)
+    const key = mark.secret && secretKeyOf(value)
+    if (key !== undefined) keys.add(key)
   }
   return keys
 }

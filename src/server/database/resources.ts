@@ -24,24 +24,22 @@ export function resourcePlatform({ connections, kinds, vault }: PlatformParts): 
       tx,
       rows.map(({ id }) => id),
     )
-    return rows.map(row => liveOf(row, associations.get(row.id) ?? []))
+    return rows.map(row =>
+      liveOf(
+        row,
+        (associations.get(row.id) ?? []).map(({ kind, id }) => ({ kind, id })),
+      ),
+    )
   }
   const readAssociations = async (tx: Tx, ids: readonly string[]) => {
-    const byResource = new Map<string, LiveId[]>()
-    if (ids.length === 0) return byResource
+    if (ids.length === 0) return new Map<string, never>()
     const rows = await tx
       .selectFrom('associations')
-      .select(['from_id', 'to_id', 'to_kind'])
+      .select(['from_id', 'to_id as id', 'to_kind as kind'])
       .where(dialect.oneOf(sql.ref('from_id'), ids))
       .orderBy('to_id')
       .execute()
-    for (const { from_id, to_id, to_kind } of rows) {
-      const target = { kind: to_kind, id: to_id }
-      const known = byResource.get(from_id)
-      if (known) known.push(target)
-      else byResource.set(from_id, [target])
-    }
-    return byResource
+    return Map.groupBy(rows, ({ from_id }) => from_id)
   }
 
   return {

@@ -62,13 +62,8 @@ export function stackReads({ db, read, dialect }: Connections): StackReads {
       .orderBy('kind')
       .orderBy('name')
       .execute()
-    const byStack = new Map<string, StackResource[]>()
-    for (const row of rows) {
-      const resources = byStack.get(row.stack_id)
-      if (resources) resources.push(stackResourceOf(row))
-      else byStack.set(row.stack_id, [stackResourceOf(row)])
-    }
-    return byStack
+    const byStack = Map.groupBy(rows, ({ stack_id }) => stack_id)
+    return new Map([...byStack].map(([id, own]) => [id, own.map(stackResourceOf)]))
   }
 }
 

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { StackResource } from '../../bundles/model/stack.ts'
 import { LostLease, type Store, type StoreTransaction, WriteConflict } from '../../bundles/store.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { Kind } from '../../resources/kind.ts'
+import { byKind, type Kind } from '../../resources/kind.ts'
 import type { Vault } from '../vault.ts'
 import type { Connections } from './connections.ts'
 import type { Columns } from './dialect.ts'
@@ -23,7 +23,7 @@ const keptEvents = 200
 
 export function storeTransactions(parts: TransactionParts): Store['transaction'] {
   const { connections, vault, clock } = parts
-  const kinds = new Map(parts.kinds.map(kind => [kind.kind, kind]))
+  const kinds = byKind(parts.kinds)
   return work =>
     connections.write(async tx => {
       const at = clock.now().toISOString()

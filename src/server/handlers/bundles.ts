@@ -136,9 +136,11 @@ function unlessInvalid<Answer extends PlanAnswer>(answer: Answer, more: readonly
   throw invalid(answer, more)
 }
 
-/** The whole answer with the problems, as 422. */
-const invalid = (answer: PlanAnswer, more: readonly Problem[]): HttpFailure =>
-  new HttpFailure({ status: 422, problems: [...more, ...answer.problems], more: { ...answer } })
+/** The whole answer with the problems, as 422. Where a source could not be had, the bundle is not empty but unknown. */
+function invalid(answer: PlanAnswer, more: readonly Problem[]): HttpFailure {
+  const own = more.length > 0 ? answer.problems.filter(({ code }) => code !== 'bundle.empty') : answer.problems
+  return new HttpFailure({ status: 422, problems: [...more, ...own], more: { ...answer } })
+}
 
 async function ready(
   ports: HandlerPorts,

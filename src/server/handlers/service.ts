@@ -17,6 +17,11 @@ export function serviceHandlers(ports: HandlerPorts, streams: EventStreams): Pic
     document ??= openApiDocument(kinds)
     return document
   }
+  let documentText: string | undefined
+  const describedText = () => {
+    documentText ??= JSON.stringify(described())
+    return documentText
+  }
   return {
     events: async ({ reply, who, query, headers }) => {
       const since = lastEventId(headers['last-event-id']) ?? query.since
@@ -53,7 +58,7 @@ export function serviceHandlers(ports: HandlerPorts, streams: EventStreams): Pic
       const { text, type } = await metrics.text()
       return { text, type }
     },
-    openapi: async () => ({ body: described() as never }),
+    openapi: async () => ({ text: describedText(), type: 'application/json' }),
     apiPage: async () => ({
       text: apiPage(described()),
       type: 'text/html',

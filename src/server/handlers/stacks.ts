@@ -30,7 +30,6 @@ export function stackHandlers({ engine, database, underway }: HandlerPorts): Pic
       return { body: { stacks: stacks as Stack[], ...(next !== undefined && { next }) } }
     },
     createStack: async ({ body, who, note }) => {
-      checkDuration(body.reconcile)
       const stack = await engine.createStack({ ...defined(body), name: body.name, by: who.name })
       note(stack.id, { name: stack.name })
       return { status: 201, headers: { location: `/api/v1/stacks/${stack.id}`, ...etag(stack.revision) }, body: stack }
@@ -41,7 +40,6 @@ export function stackHandlers({ engine, database, underway }: HandlerPorts): Pic
       return { headers: etag(stack.revision), body: { ...stack, lock, live } }
     },
     patchStack: async ({ params, body, who, ifRevision, note }) => {
-      checkDuration(body.reconcile ?? undefined)
       const stack = await engine.updateStack(params.id, defined(body), { by: who.name, ...defined({ ifRevision }) })
       note(stack.id, { fields: Object.keys(body) })
       return { headers: etag(stack.revision), body: stack }
@@ -134,8 +132,4 @@ async function liveOf(platform: Platform, stack: Stack) {
     if ('unreadable' in live) return { kind, name, displayName: null, state: 'unreadable' as const, status: null }
     return { kind, name, displayName: live.displayName, state: 'live' as const, status: live.status as never }
   })
-}
-
-function checkDuration(text: string | undefined) {
-  if (text !== undefined) parseDuration(text, 'reconcile')
 }

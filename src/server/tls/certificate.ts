@@ -2,6 +2,7 @@
 // between Cairn and Cairn, so nothing else is here.
 import { createHash, createPublicKey, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 import { isIP } from 'node:net'
+import { ipv6Groups } from '../../lib/ipv6.ts'
 import { bits, boolean, explicit, implicit, integer, octets, oid, sequence, setOfOne, time, utf8 } from './der.ts'
 
 export interface KeyedCertificate {
@@ -87,15 +88,7 @@ function alternativeName(host: string): Buffer {
   return implicit(7, version === 4 ? Buffer.from(host.split('.').map(Number)) : ipv6Bytes(host))
 }
 
-function ipv6Bytes(host: string): Buffer {
-  // The URL parser writes every form in one: groups of hex, at most one `::`.
-  const [head = '', tail] = new URL(`http://[${host.replace(/%.*$/, '')}]`).hostname.slice(1, -1).split('::')
-  const groups = (text: string) => (text === '' ? [] : text.split(':').map(group => Number.parseInt(group, 16)))
-  const left = groups(head)
-  const right = tail === undefined ? [] : groups(tail)
-  const all = [...left, ...new Array<number>(8 - left.length - right.length).fill(0), ...right]
-  return Buffer.from(all.flatMap(group => [group >> 8, group & 0xff]))
-}
+const ipv6Bytes = (host: string): Buffer => Buffer.from(ipv6Groups(host).flatMap(group => [group >> 8, group & 0xff]))
 
 const keyId = (key: KeyObject): Buffer =>
   createHash('sha1')
