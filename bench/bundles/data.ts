@@ -92,7 +92,9 @@ function filesOf(resources: readonly Resource[], encoding: 'yaml' | 'json'): Ben
 function inYaml({ kind, metadata, spec }: Resource): string {
   const fields = Object.entries(spec).map(([key, value]) =>
     typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? `  ${key}:\n${Object.entries(value).map(([name, inner]) => `    ${name}: ${inFlow(inner)}\n`).join('')}`
+      ? `  ${key}:\n${Object.entries(value)
+          .map(([name, inner]) => `    ${name}: ${inFlow(inner)}\n`)
+          .join('')}`
       : `  ${key}: ${inFlow(value)}\n`,
   )
   return `apiVersion: cairn.dev/v1\nkind: ${kind}\nmetadata:\n  name: ${metadata.name}\nspec:\n${fields.join('')}`
@@ -102,7 +104,9 @@ const inFlow = (value: unknown): string =>
   Array.isArray(value)
     ? `[${value.map(inFlow).join(', ')}]`
     : typeof value === 'object' && value !== null
-      ? `{ ${Object.entries(value).map(([key, inner]) => `${key}: ${inFlow(inner)}`).join(', ')} }`
+      ? `{ ${Object.entries(value)
+          .map(([key, inner]) => `${key}: ${inFlow(inner)}`)
+          .join(', ')} }`
       : typeof value === 'string' && !/^[a-z][\w /-]*$/i.test(value)
         ? JSON.stringify(value)
         : String(value)

@@ -19,6 +19,16 @@ export function fieldPath(parent: string, key: string | number): string {
   return parent ? `${parent}.${key}` : key
 }
 
+/** Several steps further. */
+export const deepPath = (parent: string, parts: readonly (string | number)[]): string =>
+  parts.reduce<string>((above, part) => fieldPath(above, part), parent)
+
+/** `[2]` and `spec.name` are `[2].spec.name`. */
+export function joinPaths(parent: string, path: string): string {
+  if (!parent || !path) return parent + path
+  return path.startsWith('[') ? parent + path : `${parent}.${path}`
+}
+
 export function readJson({ file, text }: { file: string; text: string }): LocatedJson {
   const body = text.startsWith('\uFEFF') ? text.slice(1) : text
   const lineOf = lineIndex(body)
@@ -69,7 +79,7 @@ function duplicateKeys(text: string, rangeOf: (offset: number) => SourceRange): 
       const keys = open.at(-1)!
       const first = keys.get(key)
       if (first === undefined) return void keys.set(key, offset)
-      const path = [...pathOf(), key].reduce<string>((parent, part) => fieldPath(parent, part), '')
+      const path = deepPath('', [...pathOf(), key])
       const { line, column } = rangeOf(first)
       problems.push({
         code: 'key.duplicate',

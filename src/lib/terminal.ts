@@ -81,9 +81,10 @@ async function askOn(streams: { input: NodeJS.ReadStream; output: NodeJS.WriteSt
 /** What is typed goes to an output that shows nothing; the line feed at the end is shown, so that the next line begins anew. */
 async function askHiddenOn(streams: { input: NodeJS.ReadStream; output: NodeJS.WriteStream }, question: string) {
   const { input, output } = streams
-  output.write(question)
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
+  // First of all the terminal stops showing keys: whoever sees the question may type at once.
   const asking = createInterface({ input, output: nowhere, terminal: true })
+  output.write(question)
   const { promise: answered, resolve } = Promise.withResolvers<string>()
   asking.once('close', () => resolve(''))
   try {

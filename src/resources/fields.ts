@@ -82,6 +82,13 @@ export const secret = () => mark(z.strictObject({ secretRef: z.strictObject({ ke
 /** A secret by its key, in the spelling of Kubernetes. */
 export const secretName = () => mark(z.strictObject({ name: secretKey }), { secret: 'named' })
 
+/** The key that a field marked `secret` holds; undefined where it holds none. */
+export function secretKeyOf(value: unknown): string | undefined {
+  const { secretRef, name } = (value ?? {}) as { secretRef?: { key?: unknown }; name?: unknown }
+  const key = secretRef ? secretRef.key : name
+  return typeof key === 'string' ? key : undefined
+}
+
 export const setOf = <Item extends z.ZodType>(item: Item) => mark(z.array(item), { set: true })
 
 export const listBy = <Item extends z.ZodType>(listKey: string, item: Item) => mark(z.array(item), { listKey })
@@ -128,7 +135,12 @@ export function markedFields(schema: z.core.$ZodType, value: unknown): MarkedFie
 }
 
 /** `path` is where the value stands; it is another while the walk is inside, and the same afterwards. */
-function collectMarked(schema: z.core.$ZodType, value: unknown, path: (string | number)[], fields: MarkedField[]): void {
+function collectMarked(
+  schema: z.core.$ZodType,
+  value: unknown,
+  path: (string | number)[],
+  fields: MarkedField[],
+): void {
   if (value === undefined) return
   const { bears, mark, inner, shape } = lookAt(schema)
   if (!bears) return
@@ -160,7 +172,8 @@ export function unwrapped(schema: z.core.$ZodType): z.core.$ZodType {
   return inner ? unwrapped(inner) : schema
 }
 
-function wrappedIn(schema: z.core.$ZodType): z.core.$ZodType | undefined {
+/** One wrapper less; undefined when there is none. */
+export function wrappedIn(schema: z.core.$ZodType): z.core.$ZodType | undefined {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodNullable)
     return schema.unwrap()
   if (schema instanceof z.ZodLazy) return schema.unwrap()
@@ -203,7 +216,8 @@ function fieldsOf(schema: z.core.$ZodType): Look['shape'] {
   return Object.entries(schema.shape).map(([key, field]) => ({ key, schema: field as z.core.$ZodType }))
 }
 
-function partsOf(schema: z.core.$ZodType): readonly z.core.$ZodType[] {
+/** The schemas of what a value of it may hold. */
+export function partsOf(schema: z.core.$ZodType): readonly z.core.$ZodType[] {
   if (schema instanceof z.ZodUnion) return schema.options
   if (schema instanceof z.ZodArray) return [schema.element]
   if (schema instanceof z.ZodObject) return Object.values(schema.shape)

@@ -84,5 +84,9 @@ export function defineKind(kind: Omit<Kind, Optional | 'apiVersion'> & Partial<P
   }
 }
 
+/** By name, the first where several platforms have one. */
+export const byKind = (kinds: readonly Kind[]): ReadonlyMap<string, Kind> =>
+  new Map(kinds.toReversed().map(kind => [kind.kind, kind]))
+
 /** The group of `group/version`: moving to another version of it keeps the identity of a resource. */
 export const groupOf = (apiVersion: string): string => apiVersion.replace(/\/[^/]*$/, '')

@@ -2,7 +2,7 @@
 // repeats text of the value: it may be a password in the wrong place.
 // Of a choice between forms, the form that was most likely meant is judged, not all of them.
 import * as z from 'zod'
-import { fieldPath } from '../lib/located-json.ts'
+import { deepPath, fieldPath } from '../lib/located-json.ts'
 import type { Problem } from '../lib/problem.ts'
 import { didYouMean, nearest } from '../lib/suggest.ts'
 import { bestForms, type Form, formOf } from './best-form.ts'
@@ -31,7 +31,7 @@ export function schemaProblems(schema: z.ZodType, error: z.ZodError): Problem[] 
 }
 
 function problemsOf(schema: Schema, issue: Issue, parent: string): Found[] {
-  const path = issue.path.reduce<string>((above, part) => fieldPath(above, part as string | number), parent)
+  const path = deepPath(parent, issue.path as (string | number)[])
   switch (issue.code) {
     case 'unrecognized_keys':
       return issue.keys.map(key => unknownKey(key, path, keysAt(schema, issue.path)))

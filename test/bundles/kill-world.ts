@@ -67,7 +67,7 @@ export const sourceOf = ({ number, resources }: World) => ({
   content: JSON.stringify([...resources.values()]),
 })
 
-export const markOf = (number: number): string => `state-${number}`
+const markOf = (number: number): string => `state-${number}`
 
 /** The number in what `markOf` made; null for other text. */
 export const numberIn = (text: unknown): number | null => {

@@ -10,7 +10,7 @@ import { seen } from './scenario.fake.ts'
 import { docsOf, type Wish, wish } from './wish.fake.ts'
 
 const parameters = {
-  numRuns: Number(process.env.CAIRN_RUNS ?? 40),
+  numRuns: Number(process.env.CAIRN_RUNS ?? 25),
   ...(process.env.CAIRN_SEED && { seed: Number(process.env.CAIRN_SEED) }),
 }
 

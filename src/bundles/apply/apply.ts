@@ -59,7 +59,7 @@ export async function applyBundle(
   const known = await stackOf(ports, request, noStack)
   const read = await readBundle(ports, request, known, watch.signal)
   const missing = await missingSecrets(ports, read.bundle, request.secrets)
-  const problems = [...read.problems, ...missingValues(read, missing)]
+  const problems = [...read.problems, ...missingValues(ports, read, missing)]
   if (problems.length > 0) throw new ProblemsError(problems)
 
   const journalId = ports.newId()
@@ -124,6 +124,7 @@ function viewOf(
     bundle: read.bundle,
     valid: read.problems.length === 0,
     invalid: read.invalid,
+    isComplete: read.isComplete,
     sources: read.sources.map(({ name }) => name),
     skip: request.skip,
     ...(request.adopt && { adopt: request.adopt }),

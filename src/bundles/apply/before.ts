@@ -1,5 +1,6 @@
 // What a write on another platform will change, as it is now: enough to bring it back to exactly that.
 import { CairnError } from '../../lib/errors.ts'
+import { pages } from '../../lib/pages.ts'
 import type { Kind } from '../../resources/kind.ts'
 import { liveIdOf, referencesIn } from '../plan/live-terms.ts'
 import type { Live, LiveId, Platform, Write } from '../platform.ts'
@@ -74,14 +75,11 @@ async function alike(platform: Platform, { kind, id, displayName }: LiveId & { d
 
 async function carriersOf(platform: Platform, target: Live): Promise<LiveId[]> {
   const kinds = platform.kinds.filter(({ associations }) => associations.includes(target.kind)).map(({ kind }) => kind)
+  if (kinds.length === 0) return []
+  const filter = { kinds, labels: [target.displayName] }
   const carriers: LiveId[] = []
-  for (let cursor: string | undefined; kinds.length > 0; ) {
-    const filter = { kinds, labels: [target.displayName] }
-    const page = await platform.list(filter, { limit: 500, ...(cursor !== undefined && { cursor }) })
-    for (const { kind, id, associations } of page.resources)
+  for await (const { resources } of pages(from => platform.list(filter, { limit: 500, ...from })))
+    for (const { kind, id, associations } of resources)
       if (associations.some(other => other.id === target.id)) carriers.push({ kind, id })
-    cursor = page.next
-    if (cursor === undefined) break
-  }
   return carriers
 }

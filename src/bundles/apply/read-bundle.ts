@@ -2,7 +2,7 @@
 
 import type { Problem } from '../../lib/problem.ts'
 import type { EnginePorts } from '../engine.ts'
-import { addressOf } from '../model/bundle.ts'
+import { addressOf, type BundleResource } from '../model/bundle.ts'
 import type { Source } from '../model/source.ts'
 import type { Stack } from '../model/stack.ts'
 import { readDocuments } from '../read/documents.ts'
@@ -82,14 +82,20 @@ const nothingGiven: Problem = {
 }
 
 /** What apply refuses and a plan only tells. */
-export function missingValues({ bundle, missingEnvRefs }: Understood, missingSecrets: readonly string[]): Problem[] {
+export function missingValues(
+  ports: Pick<EnginePorts, 'platforms'>,
+  { bundle, missingEnvRefs }: Understood,
+  missingSecrets: readonly string[],
+): Problem[] {
+  const platforms = platformsOfKinds(ports)
+  const addressIn = (user: BundleResource) => addressOf(user, platforms.get(user.kind.kind))
   return [
     ...missingEnvRefs.map((key): Problem => {
       const user = bundle.resources.find(({ envRefs }) => envRefs.some(use => use.key === key))
       const use = user?.envRefs.find(use => use.key === key)
       return {
         code: 'env.missing',
-        path: user && use ? `${addressOf(user)}.${use.path}` : '',
+        path: user && use ? `${addressIn(user)}.${use.path}` : '',
         reason: `"${key}" has neither a value nor a default`,
         hint: `Supply it: --env ${key}=VALUE.`,
         ...(user?.source && { source: user.source }),
@@ -99,7 +105,7 @@ export function missingValues({ bundle, missingEnvRefs }: Understood, missingSec
       const user = bundle.resources.find(({ secretKeys }) => secretKeys.includes(key))
       return {
         code: 'secret.missing',
-        path: user ? addressOf(user) : '',
+        path: user ? addressIn(user) : '',
         reason: `the secret "${key}" is neither stored nor supplied`,
         hint: `Supply it: --secret ${key}.`,
         ...(user?.source && { source: user.source }),

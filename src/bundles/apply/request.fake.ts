@@ -1,4 +1,5 @@
 // Requests with the one field that matters visible, and edits past the engine.
+import { pages } from '../../lib/pages.ts'
 import type { EnginePorts } from '../engine.ts'
 import type { Source } from '../model/source.ts'
 import type { Live, LiveId, Platform, Write } from '../platform.ts'
@@ -57,14 +58,8 @@ export async function liveOf(ports: EnginePorts, { kind, id }: LiveId): Promise<
 /** Everything that is on all platforms. */
 export async function allLive({ platforms }: EnginePorts): Promise<Live[]> {
   const all: Live[] = []
-  for (const platform of platforms) {
-    let cursor: string | undefined
-    do {
-      const page = await platform.list({}, { limit: 100, ...(cursor !== undefined && { cursor }) })
-      all.push(...page.resources)
-      cursor = page.next
-    } while (cursor !== undefined)
-  }
+  for (const platform of platforms)
+    for await (const { resources } of pages(from => platform.list({}, { limit: 100, ...from }))) all.push(...resources)
   return all
 }
 

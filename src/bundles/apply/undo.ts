@@ -1,9 +1,9 @@
 // Takes back what was written on other platforms, the last first, each only if it still is as it was written: what another
 // changed meanwhile is left and reported. Looks at what is live before each step, so it may be stopped and begun again.
 import { messageOf, unreachable } from '../../lib/errors.ts'
+import { isEqual } from '../../lib/json.ts'
 import type { Problem } from '../../lib/problem.ts'
 import { redact } from '../../lib/redact.ts'
-import { isEqual } from '../plan/equal.ts'
 import type { Live, LiveId, Platform, WholeResource, Write, Written } from '../platform.ts'
 import { type BeforeImage, type Journals, LostLease } from '../store.ts'
 import { readOne, resourceImage } from './before.ts'

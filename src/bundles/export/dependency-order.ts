@@ -1,4 +1,5 @@
 // What is needed stands before what needs it; among equals the sort key decides. Linear in resources and needs.
+import { byName } from '../../lib/by-name.ts'
 
 export interface Ordered {
   readonly id: string
@@ -8,7 +9,7 @@ export interface Ordered {
 }
 
 export function dependencyOrder(items: readonly Ordered[]): string[] {
-  const sorted = items.toSorted((a, b) => (a.sortKey < b.sortKey ? -1 : a.sortKey > b.sortKey ? 1 : 0))
+  const sorted = items.toSorted((a, b) => byName(a.sortKey, b.sortKey))
   const byId = new Map(sorted.map(item => [item.id, item]))
   const depths = new Map<string, number>()
   for (const item of sorted) depthOf(item, byId, depths)

@@ -2,9 +2,8 @@
 import { createHash } from 'node:crypto'
 import type { Problem } from '../../lib/problem.ts'
 import type { Kind } from '../../resources/kind.ts'
+import { longestMetadataName } from '../../resources/metadata.ts'
 import type { Chosen } from './select.ts'
-
-const longest = 63
 
 /** By id. Strict names have `-` for `_`, for tools that know no underscore. */
 export function exportNames(
@@ -34,13 +33,14 @@ const spelt = (name: string, strict: boolean): string => (strict ? name.replaceA
 /** Slug of the display name and six figures of the hash of kind and id. */
 export function derivedName({ kind, id, displayName }: { kind: string; id: string; displayName: string }): string {
   const hash = createHash('sha256').update(`${kind}/${id}`).digest('hex').slice(0, 6)
-  const slug = slugOf(displayName).slice(0, longest - hash.length - 1)
+  const slug = slugOf(displayName).slice(0, longestMetadataName - hash.length - 1)
   return slug === '' ? `${kind.toLowerCase()}-${hash}` : `${slug.replace(/-+$/, '')}-${hash}`
 }
 
 const slugOf = (text: string): string =>
   text
     .normalize('NFKD')
+    .replace(/\p{M}+/gu, '')
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-+|-+$/g, '')

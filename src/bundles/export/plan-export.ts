@@ -1,15 +1,17 @@
 // Writes chosen live resources in the terms of a bundle: names, references, env refs put back, defaults left out. Pure.
-import type { Json } from '../../lib/json.ts'
+import { byName } from '../../lib/by-name.ts'
+import { isEqual, type Json } from '../../lib/json.ts'
 import type { Problem, Warning } from '../../lib/problem.ts'
 import { withoutDefaults } from '../../resources/canonical.ts'
 import { type FieldPath, markedFields } from '../../resources/fields.ts'
 import type { Kind, Spec } from '../../resources/kind.ts'
 import type { ExportedResource, ExportRequest } from '../engine.ts'
 import type { StackResource } from '../model/stack.ts'
+import { liveIdOf, respell, spelt } from '../plan/live-terms.ts'
 import type { Live } from '../platform.ts'
 import { dependencyOrder } from './dependency-order.ts'
 import { exportNames } from './names.ts'
-import { neededBy, storedReference } from './needs.ts'
+import { neededBy } from './needs.ts'
 import { atPath, parsePath, putAt } from './path.ts'
 import type { Chosen, Selection } from './select.ts'
 
@@ -57,57 +59,60 @@ function written({ live, recorded, as }: Chosen, kinds: Selection['kinds'], term
     ...(live.associations.length > 0 && { associations: associationsOf(live, terms) }),
   }
   const metadata: Record<string, unknown> = { name, ...lifecycleOf(recorded) }
-  if (recorded && !resolve) putEnvRefsBack({ metadata, spec }, recorded, { ...live, displayName, name })
+  if (recorded && !resolve) putEnvRefsBack({ metadata, spec }, recorded, { kind, displayName, name })
   return { apiVersion: live.apiVersion, kind: live.kind, metadata, spec }
 }
 
-function inBundleTerms(kind: Kind, live: Live, terms: Terms): Spec {
-  let spec: Json = live.spec as Json
-  for (const { path, mark, value } of markedFields(kind.spec, live.spec)) {
-    const referred = mark.reference && storedReference(value)
-    if (referred) spec = putAt(spec, path, referenceTo(live, referred, terms))
-  }
-  return spec as Spec
-}
+const inBundleTerms = (kind: Kind, live: Live, terms: Terms): Spec =>
+  respell(kind, live.spec, (reference, kinds) => {
+    const to = liveIdOf(reference, kinds)
+    return to ? spelt(to.kind, kinds, named(live, to.id, terms)) : reference
+  })
 
-function referenceTo(live: Live, { kind, id }: { kind?: string; id: string }, terms: Terms): Json {
-  const of = kind === undefined ? {} : { kind }
+function named(live: Live, id: string, terms: Terms): { name: string } | { external: string } {
   const name = terms.nameOf(id)
-  if (name !== undefined) return { ...of, name }
+  if (name !== undefined) return { name }
   const displayName = terms.displayNameOf(id)
   if (displayName === undefined) terms.dangling(live, id)
-  return { ...of, external: displayName ?? id }
+  return { external: displayName ?? id }
 }
 
 function associationsOf(live: Live, terms: Terms): Json[] {
-  const written = live.associations.map(({ kind, id }) => referenceTo(live, { kind, id }, terms))
-  return written.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
+  const written = live.associations.map(({ kind, id }) => ({ kind, ...named(live, id, terms) }))
+  return written.toSorted((a, b) => byName(JSON.stringify(a), JSON.stringify(b)))
 }
 
 const lifecycleOf = (recorded: StackResource | null) =>
   recorded && Object.keys(recorded.lifecycle).length > 0 ? { lifecycle: recorded.lifecycle } : {}
 
-/** Only where live still is what the ref gave; elsewhere the value that is live stands. */
+/** Only where live still is what the ref gave; elsewhere the value that is live stands. `spec` is in the terms of the bundle. */
 function putEnvRefsBack(
   { metadata, spec }: { metadata: Record<string, unknown>; spec: Record<string, unknown> },
   { envRefs, lastApplied, name: recordedName }: StackResource,
-  live: Pick<Live, 'displayName' | 'spec'> & { readonly name: string },
+  live: { readonly kind: Kind | undefined; readonly displayName: string; readonly name: string },
 ) {
-  for (const { path, key, type, default: fallback } of envRefs) {
+  const { kind } = live
+  for (const { path, key, type, value, default: fallback } of envRefs) {
     const envRef = { envRef: { key, ...(fallback !== undefined && { default: fallback }), ...(type && { type }) } }
     const [root, ...rest] = parsePath(path)
     if (root === 'metadata') {
       if (rest[0] !== 'name') Object.assign(metadata, putAt(metadata as Json, rest, envRef))
       else if (live.name === recordedName) metadata.name = envRef
-    } else if (root === 'spec' && stillApplied(rest, lastApplied ?? {}, live)) {
-      if (rest[0] === 'name' || atPath(spec, rest) !== undefined) Object.assign(spec, putAt(spec as Json, rest, envRef))
+    } else if (rest[0] === 'name') {
+      if (lastApplied?.name === live.displayName) spec.name = envRef
+    } else {
+      const now = atPath(spec, rest)
+      const isStill = now !== undefined && isEqual(now as Json, atPath(lastApplied, rest) as Json)
+      if (isStill && (!isInSet(kind, spec, rest) || String(now) === String(value)))
+        Object.assign(spec, putAt(spec as Json, rest, envRef))
     }
   }
 }
 
-function stillApplied(path: FieldPath, lastApplied: Spec, live: Pick<Live, 'displayName' | 'spec'>): boolean {
-  if (path[0] === 'name') return lastApplied.name === live.displayName
-  return JSON.stringify(atPath(lastApplied, path)) === JSON.stringify(atPath(live.spec, path))
+/** Whether the place is in a set. Members of one are sorted, so that the place alone does not tell which one it was. */
+function isInSet(kind: Kind | undefined, spec: Readonly<Record<string, unknown>>, path: FieldPath): boolean {
+  const sets = kind && path.some(part => typeof part === 'number') ? markedFields(kind.spec, spec) : []
+  return sets.some(({ path: of, mark }) => mark.set && of.every((part, depth) => part === path[depth]))
 }
 
 const dangling = ({ kind, displayName }: Live, id: string): Warning => ({

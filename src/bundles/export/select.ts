@@ -1,7 +1,8 @@
 // Which live resources an export holds, and what is known of them: their stack's record, and what they refer to.
 // Everything that was asked for and is not there is a Problem, all of them together; what a stack lost is a warning.
+import { pages } from '../../lib/pages.ts'
 import type { Problem, Warning } from '../../lib/problem.ts'
-import type { Kind } from '../../resources/kind.ts'
+import { byKind, type Kind } from '../../resources/kind.ts'
 import type { EnginePorts, ExportRequest } from '../engine.ts'
 import type { Stack, StackResource } from '../model/stack.ts'
 import type { Live, LiveFilter, LiveId } from '../platform.ts'
@@ -43,7 +44,8 @@ export async function selectResources(ports: Ports, request: ExportRequest): Pro
   for (const stack of stacks) await pickStack(ports, stack, request.filters, picking)
   if (wantsEverything(request)) await pickEverything(ports, request.filters, picking)
   await pickNamed(ports, request, picking)
-  const outside = await followNeeds(ports, request, picking)
+  const kinds = byKind(ports.platforms.flatMap(platform => platform.kinds))
+  const outside = await followNeeds(ports, kinds, request, picking)
   const records = await recordsOf(ports, stacks, [...picking.live.keys()])
   return {
     chosen: [...picking.live.values()].map(live => {
@@ -51,7 +53,7 @@ export async function selectResources(ports: Ports, request: ExportRequest): Pro
       return { live, recorded: records.get(live.id) ?? null, ...(as !== undefined && { as }) }
     }),
     outside,
-    kinds: new Map(ports.platforms.flatMap(({ kinds }) => kinds.map(kind => [kind.kind, kind]))),
+    kinds,
     problems: picking.problems,
     warnings: picking.warnings,
   }
@@ -73,11 +75,8 @@ async function pickStack(ports: Ports, stack: Stack, filter: LiveFilter, { live,
 
 async function pickEverything({ platforms }: Ports, filter: LiveFilter, { live }: Picking) {
   for (const platform of platforms)
-    for (let cursor: string | undefined, first = true; first || cursor !== undefined; first = false) {
-      const page = await platform.list(filter, { limit: pageSize, ...(cursor !== undefined && { cursor }) })
-      for (const one of page.resources) if (isFree(one)) live.set(one.id, one)
-      cursor = page.next
-    }
+    for await (const { resources } of pages(from => platform.list(filter, { limit: pageSize, ...from })))
+      for (const one of resources) if (isFree(one)) live.set(one.id, one)
 }
 
 async function pickNamed(ports: Ports, { resources }: ExportRequest, { live, renamed, problems }: Picking) {
@@ -97,9 +96,13 @@ async function pickNamed(ports: Ports, { resources }: ExportRequest, { live, ren
 }
 
 /** Adds labels and everything referred to hard, or gives it back as outside where dependencies are not wanted. */
-async function followNeeds(ports: Ports, { noDependencies }: ExportRequest, { live, problems }: Picking) {
+async function followNeeds(
+  ports: Ports,
+  kinds: Selection['kinds'],
+  { noDependencies }: ExportRequest,
+  { live, problems }: Picking,
+) {
   const outside = new Map<string, Live>()
-  const kinds = new Map(ports.platforms.flatMap(platform => platform.kinds.map(kind => [kind.kind, kind])))
   for (let fresh = [...live.values()]; fresh.length > 0; ) {
     const needs = fresh.flatMap(one => neededBy(one, kinds.get(one.kind)))
     const unread = needs.filter(({ id }) => id !== undefined && !live.has(id) && !outside.has(id)) as LiveId[]

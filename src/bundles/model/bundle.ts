@@ -58,8 +58,10 @@ export interface Bundle {
 }
 
 /** `Label/edge`; other platforms than Cairn's own stand before it: `influx:Bucket/x`. */
-export const addressOf = ({ kind, name }: { kind: { kind: string } | string; name: string }): string =>
-  `${typeof kind === 'string' ? kind : kind.kind}/${name}`
+export const addressOf = (
+  { kind, name }: { kind: Pick<Kind, 'kind'> | string; name: string },
+  platform: string | undefined = '',
+): string => `${platform && `${platform}:`}${typeof kind === 'string' ? kind : kind.kind}/${name}`
 
 /** Identity in a stack: equal for two kinds of one family. */
 export const identityOf = ({ kind, name }: { kind: Pick<Kind, 'family'>; name: string }): string =>

@@ -28,6 +28,14 @@ describe('deleting', () => {
     expect(codes(await world.plan([], { mode: { do: 'uninstall' } }))).toEqual(['resource.protected Disk/safe'])
   })
 
+  it('plans none while a part of the bundle could not be read: it may stand there', async () => {
+    const world = aWorld()
+    await world.apply([disk('unread'), disk('other')])
+    const plan = await world.plan([disk('other')], { valid: false, isComplete: false })
+    expect(shortly(plan)).toEqual(['none Disk/other: equal', 'none Disk/unread: skipped'])
+    expect(plan.applicable).toBe(false)
+  })
+
   it('lets go of what was protected once that is taken back', async () => {
     const world = aWorld()
     await world.apply([disk('safe', { lifecycle: { onRemove: 'protect' } }), disk('other')])

@@ -75,7 +75,10 @@ function planPair(
   const left = { pair, word: 'none', why: 'skipped', live: null, comparison: null } as const
   if (pair.skipped) return { ...left, reason: pair.entry ? 'skipped; stays as it is' : 'skipped; is not made' }
   if (isWanted(pair)) return planWanted({ ground, ...sight }, pair, blockers)
-  if (pair.invalid) return { ...left, reason: 'has problems in the bundle; nothing is planned for it' }
+  if (pair.invalid) {
+    const why = ground.view.isComplete ? 'has problems in the bundle' : 'the bundle could not be read as a whole'
+    return { ...left, reason: `${why}; nothing is planned for it` }
+  }
   const { mode } = ground.view
   if (mode.do === 'apply' || mode.do === 'uninstall') return planLeaving(ground, pair, blockers)
   return { ...left, reason: 'nothing was applied to it yet' }

@@ -1,10 +1,9 @@
 // What the record says of a resource when the plan is carried out.
-import type { Json } from '../../lib/json.ts'
+import { isEqual, type Json } from '../../lib/json.ts'
 import type { StackResource } from '../model/stack.ts'
 import type { LiveId } from '../platform.ts'
 import { leavesAlone } from './associations.ts'
 import type { Draft } from './draft.ts'
-import { isEqual } from './equal.ts'
 import { targetFrom } from './from-record.ts'
 import { lastAppliedOf, referredBy } from './pair.ts'
 import type { Planned, WantedPlanned } from './planned.ts'

@@ -1,7 +1,7 @@
 // Decides what becomes of one resource that the bundle has: made, changed, replaced, taken over or left.
-import { fieldPath } from '../../lib/located-json.ts'
+import { deepPath } from '../../lib/located-json.ts'
 import type { Problem } from '../../lib/problem.ts'
-import { markedFields } from '../../resources/fields.ts'
+import { markedFields, secretKeyOf } from '../../resources/fields.ts'
 import type { BundleResource } from '../model/bundle.ts'
 import type { Change } from '../model/plan.ts'
 import type { Live } from '../platform.ts'
@@ -96,17 +96,9 @@ function secretChanges({ kind, spec }: BundleResource, secrets: ChangedSecrets):
   for (const { path, mark, value } of markedFields(kind.spec, spec)) {
     const key = mark.secret && secretKeyOf(value)
     if (key === undefined || !secrets.has(kind.kind, key)) continue
-    const place = path.reduce<string>((parent, part) => fieldPath(parent, part), 'spec')
-    changes.push({ path: place, old: '(secret)', new: '(secret, changed)', why: 'secret' })
+    changes.push({ path: deepPath('spec', path), old: '(secret)', new: '(secret, changed)', why: 'secret' })
   }
   return changes
-}
-
-/** `{secretRef: {key}}`, or `{name: KEY}`. */
-function secretKeyOf(value: unknown): string | undefined {
-  const { secretRef, name } = (value ?? {}) as { secretRef?: { key?: unknown }; name?: unknown }
-  const key = secretRef ? secretRef.key : name
-  return typeof key === 'string' ? key : undefined
 }
 
 /** Two kinds of one family: nothing of the one means anything to the other. */

@@ -1,10 +1,10 @@
 // What was applied last, as if it stood in a bundle: for those who want it again, or want to know what became of it.
-import { fieldPath } from '../../lib/located-json.ts'
-import { type FieldPath, markedFields } from '../../resources/fields.ts'
+import { isFields } from '../../lib/json.ts'
+import { deepPath } from '../../lib/located-json.ts'
+import { markedFields } from '../../resources/fields.ts'
 import type { Kind, Spec } from '../../resources/kind.ts'
 import type { BundleReference, BundleResource, Target } from '../model/bundle.ts'
 import type { StackResource } from '../model/stack.ts'
-import { isFields } from './equal.ts'
 import { targetsOf } from './live-terms.ts'
 import type { PlanView } from './view.ts'
 
@@ -39,14 +39,17 @@ export function referencesOf(kind: Kind, spec: Spec): BundleReference[] {
   for (const { path, mark, value } of markedFields(kind.spec, spec)) {
     if (!mark.reference || !isFields(value as Spec)) continue
     const [target] = targetsOf(value as Spec, mark.reference)
-    if (target) references.push({ path: placeOf(path), target, byDisplayName: false, optional: false })
+    if (target) references.push({ path: deepPath('spec', path), target, byDisplayName: false, optional: false })
   }
   for (const { path, kind: of, name, optional } of kind.namedReferences(spec))
-    references.push({ path: placeOf(path), target: { kind: of, external: name }, byDisplayName: true, optional })
+    references.push({
+      path: deepPath('spec', path),
+      target: { kind: of, external: name },
+      byDisplayName: true,
+      optional,
+    })
   return references
 }
 
 export const targetFrom = ({ kind, name, external }: StackResource['associations'][number]): Target =>
   name === undefined ? { kind, external: external ?? '' } : { kind, name }
-
-const placeOf = (path: FieldPath): string => path.reduce<string>((parent, part) => fieldPath(parent, part), 'spec')

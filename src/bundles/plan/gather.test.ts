@@ -64,6 +64,7 @@ describe('gathering', () => {
         bundle: aBundle([{ kind: 'Foreign', name: 'there' }, ...wishes(0)]),
         valid: true,
         invalid: new Set(),
+        isComplete: true,
         sources: [],
         skip: [],
         env: {},

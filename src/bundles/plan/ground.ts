@@ -79,7 +79,7 @@ function pairsOf(
       wanted: null,
       entry,
       skipped: skips(entry),
-      invalid: view.invalid.has(identity),
+      invalid: !view.isComplete || view.invalid.has(identity),
     })
   return pairs.sort((a, b) => byName(a.kind.kind, b.kind.kind) || byName(a.name, b.name))
 }

@@ -1,7 +1,6 @@
 // What a plan rests on, and the name that it has by what it does: the same plan has the same id.
-import { type Json, sha256Hex } from '../../lib/json.ts'
+import { canonicalJson, type Json, sha256Hex } from '../../lib/json.ts'
 import type { Basis, Plan } from '../model/plan.ts'
-import { stableText } from './equal.ts'
 import { isReadable, type PlanView } from './view.ts'
 
 export function basisOf(view: PlanView): Basis {
@@ -30,9 +29,9 @@ function settingsHash({ mode, noStack, env, skip, adopt, secrets }: PlanView): s
     env,
     skip: [...new Set(skipped)].sort(),
     adopt: adopt ?? null,
-    secrets: supplied.map(entry => stableText(entry)).sort(),
+    secrets: supplied.map(entry => canonicalJson(entry)).sort(),
   }
-  return sha256Hex(stableText(settings))
+  return sha256Hex(canonicalJson(settings, 'any number'))
 }
 
 /**
@@ -44,7 +43,7 @@ export function planIdOf({ actions, associations, ...plan }: Omit<Plan, 'id' | '
   for (const action of actions) {
     if (action.action === 'none') continue
     const { changes, ...rest } = action
-    parts.push(JSON.stringify(rest), stableText(changes as unknown as Json))
+    parts.push(JSON.stringify(rest), canonicalJson(changes as unknown as Json, 'any number'))
   }
   for (const row of associations) if (row.action !== 'none') parts.push(JSON.stringify(row))
   return sha256Hex(parts.join('\n')).slice(0, 32)

@@ -1,11 +1,10 @@
 // References have two spellings: bundles and records name resources, live specs have ids. Here each becomes the other, so
 // that what is compared is spelt alike and what is written has ids.
 import { byName } from '../../lib/by-name.ts'
-import type { Json } from '../../lib/json.ts'
+import { canonicalJson, type Fields, isFields, type Json } from '../../lib/json.ts'
 import type { Kind, Spec } from '../../resources/kind.ts'
 import type { Target } from '../model/bundle.ts'
 import type { LiveId } from '../platform.ts'
-import { type Fields, isFields, stableText } from './equal.ts'
 import { type Field, fieldOf } from './shape.ts'
 
 /** How one reference is spelt instead; `kinds` are those that fit at its place. */
@@ -82,4 +81,6 @@ function respeltFields(fieldAt: (key: string) => Field, value: Fields, to: Respe
 }
 
 const sortedSet = (items: readonly Json[]): Json[] =>
-  [...new Map(items.map(item => [stableText(item), item]))].sort(([a], [b]) => byName(a, b)).map(([, item]) => item)
+  [...new Map(items.map(item => [canonicalJson(item, 'any number'), item]))]
+    .sort(([a], [b]) => byName(a, b))
+    .map(([, item]) => item)

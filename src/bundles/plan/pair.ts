@@ -19,7 +19,7 @@ export interface Pair {
   /** The name that the entry has in the record, when another. */
   readonly movedFrom?: string
   readonly skipped: boolean
-  /** In the bundle, but not understood. */
+  /** In the bundle, or perhaps in it, but not understood. */
   readonly invalid: boolean
 }
 
@@ -102,7 +102,6 @@ export const holdersOf = (
 ): readonly Live[] => (families.get(kind.family) ?? []).flatMap(one => view.found.get(nameKey(one, displayName)) ?? [])
 
 export function familiesOf(view: Pick<PlanView, 'kinds'>): Families {
-  const families = new Map<string, string[]>()
-  for (const { family, kind } of view.kinds.values()) families.set(family, [...(families.get(family) ?? []), kind])
-  return families
+  const families = Map.groupBy(view.kinds.values(), ({ family }) => family)
+  return new Map([...families].map(([family, kinds]) => [family, kinds.map(({ kind }) => kind)]))
 }

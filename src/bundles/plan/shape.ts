@@ -2,7 +2,7 @@
 // and where references stand in it.
 import * as z from 'zod'
 import type { Json } from '../../lib/json.ts'
-import { type Mark, markOf } from '../../resources/fields.ts'
+import { type Mark, markOf, partsOf, wrappedIn } from '../../resources/fields.ts'
 import { fittingOption } from '../../resources/fitting-option.ts'
 
 export type Shape =
@@ -42,10 +42,8 @@ export function fieldOf(schema: z.core.$ZodType): Field {
 /** Wrappers are looked through; marks of all of them count. */
 function makeField(schema: z.core.$ZodType, outer: Mark): Field {
   const mark: Mark = { ...markOf(schema), ...outer }
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodNullable)
-    return makeField(schema.unwrap(), mark)
-  if (schema instanceof z.ZodLazy) return makeField(schema.unwrap(), mark)
-  if (schema instanceof z.ZodPipe) return makeField(schema.in, mark)
+  const inner = wrappedIn(schema)
+  if (inner) return makeField(inner, mark)
   return { shape: shapeOf(schema, mark), refers: refersIn(schema, mark), immutable: mark.immutable === true }
 }
 
@@ -57,20 +55,10 @@ function refersIn(schema: z.core.$ZodType, mark: Mark | undefined = markOf(schem
   const seen = referring.get(schema)
   if (seen !== undefined) return seen
   referring.set(schema, true)
-  const refers = partsOf(schema).some(part => refersIn(part))
+  const inner = wrappedIn(schema)
+  const refers = inner ? refersIn(inner) : partsOf(schema).some(part => refersIn(part))
   referring.set(schema, refers)
   return refers
-}
-
-function partsOf(schema: z.core.$ZodType): readonly z.core.$ZodType[] {
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodNullable)
-    return [schema.unwrap()]
-  if (schema instanceof z.ZodLazy) return [schema.unwrap()]
-  if (schema instanceof z.ZodPipe) return [schema.in]
-  if (schema instanceof z.ZodUnion) return schema.options
-  if (schema instanceof z.ZodArray) return [schema.element]
-  if (schema instanceof z.ZodObject) return Object.values(schema.shape)
-  return schema instanceof z.ZodRecord ? [schema.valueType] : []
 }
 
 function shapeOf(schema: z.core.$ZodType, mark: Mark): Shape {

@@ -1,9 +1,8 @@
 // The three specs of a resource in the same terms: a reference to what keeps its id is spelt by the name that it has in the
 // bundle, one to anything else that is live by display name, one to nothing by its id.
-import type { Json } from '../../lib/json.ts'
+import type { Fields, Json } from '../../lib/json.ts'
 import type { Kind, Spec } from '../../resources/kind.ts'
 import { identityOf, type Target } from '../model/bundle.ts'
-import type { Fields } from './equal.ts'
 import { liveIdOf, respell, spelt, targetsOf } from './live-terms.ts'
 import { type Ground, referredBy } from './pair.ts'
 import { isReadable, nameKey } from './view.ts'

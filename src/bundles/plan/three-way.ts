@@ -1,11 +1,10 @@
 // Compares a resource path by path over what was applied last, what is live and what is wanted, and makes the spec that is
 // written: what the bundle manages as it says, everything else as it is live.
 // All three are in the same terms (live-terms.ts), so that equal means equal.
-import type { Json } from '../../lib/json.ts'
+import { fieldIn, isEqual, isFields, type Json } from '../../lib/json.ts'
 import { fieldPath } from '../../lib/located-json.ts'
 import type { Kind, Spec } from '../../resources/kind.ts'
 import type { Change } from '../model/plan.ts'
-import { fieldIn, isEqual, isFields } from './equal.ts'
 import { type Field, fieldOf } from './shape.ts'
 
 export interface ThreeWay {
@@ -61,7 +60,11 @@ export function compareFields(three: ThreeWay, names: { last?: Json; live: strin
   })
   const whole = root(three)
   // So it is with nearly all, and then it takes no look at each place of the three.
-  if (three.ignore.length === 0 && isEqual(three.live, three.wanted) && isEqual(three.last ?? three.wanted, three.wanted))
+  if (
+    three.ignore.length === 0 &&
+    isEqual(three.live, three.wanted) &&
+    isEqual(three.last ?? three.wanted, three.wanted)
+  )
     result.unchanged += placesIn(whole.field, three.wanted)
   else compare(whole)
   return result

@@ -46,6 +46,8 @@ export interface PlanView {
   readonly valid: boolean
   /** Identities that stand in the bundle but were not understood: nothing is planned for them, least of all a delete. */
   readonly invalid: ReadonlySet<string>
+  /** False: some of the bundle could not be read at all, so that what is not in it may stand there all the same. */
+  readonly isComplete: boolean
   /** Names of the sources, for the record and for reasons. */
   readonly sources: readonly string[]
   readonly skip: readonly Selector[]
@@ -93,7 +95,7 @@ export const isReadable = (live: Live | Unreadable | undefined): live is Live =>
   live !== undefined && !('unreadable' in live)
 
 /** `Label/edge`, with the platform before it unless it is Cairn's own. */
-export function addressIn(view: Pick<PlanView, 'platformOf'>, { kind, name }: { kind: string; name: string }): string {
-  const platform = view.platformOf.get(kind)
-  return `${platform ? `${platform}:` : ''}${addressOf({ kind, name })}`
-}
+export const addressIn = (
+  { platformOf }: Pick<PlanView, 'platformOf'>,
+  { kind, name }: { kind: string; name: string },
+): string => addressOf({ kind, name }, platformOf.get(kind))

@@ -1,5 +1,6 @@
 // A platform in memory with one stack over it: bundles are planned and carried out as the engine does it, without locks and
 // journals. Every write is performed one by one, in the order given.
+import { canonicalJson } from '../../lib/json.ts'
 import { Secret } from '../../lib/redact.ts'
 import { canonicalSpec } from '../../resources/canonical.ts'
 import type { Kind, Spec } from '../../resources/kind.ts'
@@ -12,7 +13,6 @@ import type { Live, LiveId, Platform, Write } from '../platform.ts'
 import type { Selector } from '../request.ts'
 import type { Owner } from '../store.ts'
 import { testKinds } from '../validate/kinds.fake.ts'
-import { stableText } from './equal.ts'
 import { referencesOf } from './from-record.ts'
 import { gatherView } from './gather.ts'
 import type { OrderedWrites, RecordEvent } from './ordered-writes.ts'
@@ -56,7 +56,7 @@ function aResource(wish: Wish): BundleResource {
 
 export function aBundle(wishes: readonly Wish[]): Bundle {
   const sorted = wishes.toSorted((a, b) => (`${a.kind}/${a.name}` < `${b.kind}/${b.name}` ? -1 : 1))
-  return { resources: sorted.map(aResource), hash: `hash of ${stableText(sorted as never)}` }
+  return { resources: sorted.map(aResource), hash: `hash of ${canonicalJson(sorted as never, 'any number')}` }
 }
 
 export interface Options {
@@ -69,6 +69,7 @@ export interface Options {
   noStack?: boolean
   valid?: boolean
   invalid?: ReadonlySet<string>
+  isComplete?: boolean
 }
 
 export interface Applied {
@@ -122,6 +123,7 @@ export function aWorld() {
           bundle: options.mode && options.mode.do !== 'apply' ? emptyBundle : aBundle(wishes),
           valid: options.valid ?? true,
           invalid: options.invalid ?? new Set(),
+          isComplete: options.isComplete ?? true,
           sources: options.sources ?? ['bundle.yaml'],
           skip: options.skip ?? [],
           ...(options.adopt && { adopt: options.adopt }),

@@ -1,9 +1,8 @@
 // The resource that a plan writes: the bundle's values over the live ones, references as ids.
-import type { Json } from '../../lib/json.ts'
+import type { Fields, Json } from '../../lib/json.ts'
 import type { Spec } from '../../resources/kind.ts'
 import type { Target } from '../model/bundle.ts'
 import type { LiveId } from '../platform.ts'
-import type { Fields } from './equal.ts'
 import { liveIdOf, referencesIn, respell, spelt, targetsOf } from './live-terms.ts'
 import { type Ground, lastAppliedOf, liveOf, type Pair, referredBy } from './pair.ts'
 import { hasWanted, type Planned, type WantedPlanned } from './planned.ts'

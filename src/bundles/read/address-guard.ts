@@ -2,6 +2,7 @@
 // opens. Everything else (this machine, its networks, cloud metadata) would let a URL reach what its giver cannot.
 import { BlockList, isIP, isIPv6 } from 'node:net'
 import { ProblemsError } from '../../lib/errors.ts'
+import { ipv6Groups } from '../../lib/ipv6.ts'
 import type { Problem } from '../../lib/problem.ts'
 
 export interface AddressGuard {
@@ -90,18 +91,8 @@ function listOf(networks: readonly string[]): BlockList {
 /** The IPv4 address that 64:ff9b::/96 stands for: how a network without IPv4 reaches it. */
 function behindNat64(address: string): string | undefined {
   if (!nat64.check(address, 'ipv6')) return undefined
-  const [high = 0, low = 0] = groupsOf(address).slice(6)
+  const [high = 0, low = 0] = ipv6Groups(address).slice(6)
   return [high >> 8, high & 255, low >> 8, low & 255].join('.')
 }
 
 const nat64 = listOf(['64:ff9b::/96'])
-
-function groupsOf(address: string): number[] {
-  // URL writes all groups in hexadecimal, an IPv4 tail too.
-  const spelled = new URL(`http://[${address}]`).hostname.slice(1, -1)
-  const [head = '', tail] = spelled.split('::')
-  const numbers = (text: string | undefined) => (text ? text.split(':').map(group => Number.parseInt(group, 16)) : [])
-  const before = numbers(head)
-  const after = numbers(tail)
-  return [...before, ...new Array<number>(8 - before.length - after.length).fill(0), ...after]
-}

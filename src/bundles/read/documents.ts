@@ -1,11 +1,11 @@
 // Reads all sources of a bundle: every resource that can be read, and every Problem of what cannot, in the order given.
 import { lineIndex } from '../../lib/line-index.ts'
+import { joinPaths } from '../../lib/located-json.ts'
 import type { Problem } from '../../lib/problem.ts'
 import { printSize } from '../../lib/size.ts'
 import type { Document, Documents, Limits, Source } from '../model/source.ts'
 import type { Found, Text } from './decoder.ts'
 import { decoderOf } from './encoding.ts'
-import { joinPaths } from './places.ts'
 import { tooManyFiles, tooMuch } from './source-problems.ts'
 import { textOf } from './text.ts'
 

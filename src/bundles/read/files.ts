@@ -1,9 +1,10 @@
 // Gathers the files that a command line names: files, directories, standard input. Everything that cannot be read is told
 // together. Reads no more than the limits allow, whatever a file claims its size to be.
 import * as fs from 'node:fs'
-import { join, sep } from 'node:path'
+import { join } from 'node:path'
 import { byName } from '../../lib/by-name.ts'
 import { isErrno, messageOf } from '../../lib/errors.ts'
+import { isInside } from '../../lib/is-inside.ts'
 import type { Problem } from '../../lib/problem.ts'
 import type { Encoding, Limits, Source } from '../model/source.ts'
 import { hasKnownExtension } from './encoding.ts'
@@ -108,7 +109,7 @@ function linked(name: string, { recurse, root, realRoot }: Walk): (Entry | Probl
     hasKnownExtension(name) || (recurse && fs.statSync(name, { throwIfNoEntry: false })?.isDirectory())
   if (!isOfInterest) return []
   const real = fs.realpathSync(name)
-  if (real !== realRoot && !real.startsWith(realRoot.replace(/\/?$/, sep))) return [told.symlinkOut(name, root)]
+  if (real !== realRoot && !isInside(real, realRoot)) return [told.symlinkOut(name, root)]
   return fs.statSync(real).isDirectory() ? [] : [{ name, isNamed: false }]
 }
 

@@ -1,4 +1,5 @@
 // JSON: one resource, or a list of them. Strict: comments and trailing commas are Problems, and so is a key that stands twice.
+import { deeperAt, stringEnd } from '../../lib/json-brackets.ts'
 import { fieldPath, readJson } from '../../lib/located-json.ts'
 import type { Problem, SourceRange } from '../../lib/problem.ts'
 import type { Document } from '../model/source.ts'
@@ -16,7 +17,8 @@ export const jsonDecoder: Decoder = {
 }
 
 function* decode(text: Text): Generator<Found> {
-  const deep = tooDeepAt(text)
+  // A list at the top is no part of any resource.
+  const deep = deeperAt(text.text, text.limits.depth + (/^\s*\[/.test(text.text) ? 1 : 0))
   if (deep !== undefined)
     return yield { is: 'unreadable', problems: [tooDeep({ limit: text.limits.depth, source: text.placeOf(deep) })] }
   const read = readJson(text)
@@ -28,21 +30,6 @@ function* decode(text: Text): Generator<Found> {
     isPlaced ? (itemAt(path) ?? read.locate(path, at)) : undefined
   const inexact = mayBeInexact.test(text.text) ? replaceInexact(read.value, '', locate) : []
   yield* resourcesOf({ value: read.value, problems: [...problems, ...inexact], locate })
-}
-
-/** Where the nesting goes beyond the limit. By brackets alone, since what follows calls itself for each of them. */
-function tooDeepAt({ text, limits }: Text): number | undefined {
-  // A list at the top is no part of any resource.
-  const most = limits.depth + (/^\s*\[/.test(text) ? 1 : 0)
-  let depth = 0
-  for (let at = 0; at < text.length; at++) {
-    const char = text[at]
-    if (char === '"') at = stringEnd(text, at)
-    else if (char === '[' || char === '{') depth++
-    else if (char === ']' || char === '}') depth--
-    if (depth > most) return at
-  }
-  return undefined
 }
 
 /** Where each resource of a list begins is asked of every one, so it is seen by brackets alone, all at once. */
@@ -74,12 +61,6 @@ function itemStarts(text: string): number[] {
     if (depth === 1 && (starts.length === 0 ? char === '[' : char === ',')) isBetween = true
   }
   return starts
-}
-
-function stringEnd(text: string, start: number): number {
-  let at = start + 1
-  for (; at < text.length && text[at] !== '"'; at++) if (text[at] === '\\') at++
-  return at
 }
 
 function asTold({ source, ...problem }: Problem, isPlaced: boolean): Problem {

@@ -1,8 +1,9 @@
 // Finds what Jsonnet imports: beside the importing file, then in the given directories. A file counts as where it really
 // is, so no link and no `..` leads out.
 import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from 'node:fs'
-import { dirname, isAbsolute, join, sep } from 'node:path'
+import { dirname, isAbsolute, join } from 'node:path'
 import { isErrno } from '../../lib/errors.ts'
+import { isInside } from '../../lib/is-inside.ts'
 import type { JsonnetImporter } from '../../lib/jsonnet/evaluate.ts'
 import type { Problem } from '../../lib/problem.ts'
 import { defaultLimits } from '../model/source.ts'
@@ -17,7 +18,7 @@ export function importFrom(directories: readonly string[]): JsonnetImporter {
       for (const file of places) {
         const real = realPath(file)
         if (real === 'missing') continue
-        if (real !== 'hidden' && isInside(real, directories)) return read(file, real)
+        if (real !== 'hidden' && directories.some(directory => isInside(real, directory))) return read(file, real)
         outside = true
       }
       return refused(
@@ -39,9 +40,6 @@ function realPath(file: string): string | 'missing' | 'hidden' {
     throw error
   }
 }
-
-const isInside = (path: string, directories: readonly string[]) =>
-  directories.some(directory => path.startsWith(directory.endsWith(sep) ? directory : directory + sep))
 
 /** Opened so that a pipe does not make us wait, and a link that came between is not followed. */
 function read(file: string, real: string): { file: string; content: Uint8Array } | Problem {

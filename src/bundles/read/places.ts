@@ -17,9 +17,3 @@ export function placeIn(places: Places, path: string): Place | undefined {
   for (; at && !places.has(at); at = parentPath(at));
   return places.get(at)
 }
-
-/** `[2]` and `spec.name` are `[2].spec.name`. */
-export function joinPaths(parent: string, path: string): string {
-  if (!parent || !path) return parent + path
-  return path.startsWith('[') ? parent + path : `${parent}.${path}`
-}

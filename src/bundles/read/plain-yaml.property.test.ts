@@ -4,12 +4,13 @@ import { lineIndex } from '../../lib/line-index.ts'
 import { defaultLimits } from '../model/source.ts'
 import type { Text } from './decoder.ts'
 import type { Places } from './places.ts'
-import { notPlain, plainYamlReader } from './plain-yaml.ts'
+import { notPlain } from './plain-scalar.ts'
+import { plainYamlReader } from './plain-yaml.ts'
 import { yamlData } from './yaml-data.ts'
 import { parseYaml } from './yaml-syntax.ts'
 
 const parameters = {
-  numRuns: Number(process.env.CAIRN_RUNS ?? 1000),
+  numRuns: Number(process.env.CAIRN_RUNS ?? 500),
   ...(process.env.CAIRN_SEED && { seed: Number(process.env.CAIRN_SEED) }),
 }
 

@@ -1,11 +1,9 @@
 // Reads the YAML that people mostly write (block mappings and lists, one-line scalars and flow collections, comments) some
 // thirty times faster than a whole YAML parser, and hands everything else back unread.
-// Holds: what it reads, full-yaml.ts reads the same, places too, without a Problem (plain-yaml.property.test.ts).
+// Holds: what it reads, yaml-data.ts reads the same, places too, without a Problem (plain-yaml.property.test.ts).
 import { fieldPath } from '../../lib/located-json.ts'
 import type { Places } from './places.ts'
-
-/** Not that it is wrong: only that it takes a whole parser to say. */
-export const notPlain = Symbol('not plain YAML')
+import { notPlain, plainScalar } from './plain-scalar.ts'
 
 export interface PlainPart {
   readonly start: number
@@ -14,7 +12,7 @@ export interface PlainPart {
   readonly places?: Places | undefined
 }
 
-/** A reader of parts of one text, from front to back. */
+/** A reader of parts of one text, from front to back; answers `notPlain` for what it hands back. */
 export function plainYamlReader(text: string, mostDepth: number): (part: PlainPart) => unknown {
   let end = 0
   let places: Places | undefined
@@ -168,7 +166,7 @@ export function plainYamlReader(text: string, mostDepth: number): (part: PlainPa
       last = at
     }
     at = last + 1
-    return scalar(text.slice(start, at))
+    return plainScalar(text.slice(start, at))
   }
 
   function flow(path: string): unknown {
@@ -180,7 +178,7 @@ export function plainYamlReader(text: string, mostDepth: number): (part: PlainPa
     if (!flowScalar.test(text)) throw notPlain
     const value = text.slice(at, flowScalar.lastIndex)
     at = flowScalar.lastIndex
-    return scalar(value)
+    return plainScalar(value)
   }
 
   function flowList(path: string): unknown[] {
@@ -304,33 +302,3 @@ const odd = /[\0-\x09\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\uFEFF]|\r(?!\n)/g
 const plainKey = /\w[\w./-]*/y
 const plainStart = /[\w/.$(<+~=^;\\\xa0-\uffff]|-[^ \r\n]/y
 const flowScalar = /(?:[\w/.+]|-(?=[\w/.]))[\w/.+@=%-]*(?: +[\w/.+@=%-]+)*/y
-
-/** Core schema of YAML 1.2; numbers in any but the plainest spelling are left to the parser. */
-function scalar(text: string): unknown {
-  const first = text.charCodeAt(0)
-  if (first <= 57) {
-    if (integer.test(text)) return Number(text)
-    if (otherNumber.test(text)) throw notPlain
-    return text
-  }
-  switch (text) {
-    case '~':
-    case 'null':
-    case 'Null':
-    case 'NULL':
-      return null
-    case 'true':
-    case 'True':
-    case 'TRUE':
-      return true
-    case 'false':
-    case 'False':
-    case 'FALSE':
-      return false
-    default:
-      return text
-  }
-}
-const integer = /^(?:0|-?[1-9]\d{0,14})$/
-const otherNumber =
-  /^(?:[-+]?(?:\.\d+|\d+\.?\d*)(?:[eE][-+]?\d+)?|[-+]?\.(?:inf|Inf|INF)|0o[0-7]+|0x[\da-fA-F]+|\.(?:nan|NaN|NAN))$/

@@ -1,8 +1,8 @@
 // A value as the resources it holds: itself, or each item when it is a list. Problems go to the resource that they are of.
+import { joinPaths } from '../../lib/located-json.ts'
 import type { Problem } from '../../lib/problem.ts'
 import type { Document } from '../model/source.ts'
 import type { Found } from './decoder.ts'
-import { joinPaths } from './places.ts'
 
 export interface WholeValue {
   readonly value: unknown

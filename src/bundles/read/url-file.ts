@@ -1,8 +1,8 @@
 // A file: URL, where an administrator allows one directory for them. What was opened is judged, not what was named, so
 // that nothing can be exchanged in between.
 import * as fs from 'node:fs'
-import { sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { isInside } from '../../lib/is-inside.ts'
 import type { Problem } from '../../lib/problem.ts'
 import { safeUrl } from '../../lib/safe-url.ts'
 import type { Source } from '../model/source.ts'
@@ -20,7 +20,7 @@ export function readFileUrl(url: URL, { root, mostBytes }: FileLimits): Source |
     // Before it is opened, since some devices do something then.
     if (!fs.statSync(path).isFile()) return told.fileRefused(url)
     fd = fs.openSync(path, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK)
-    if (!isBelow(fd, fs.realpathSync(root)) || !isStored(fd)) return told.fileRefused(url)
+    if (!isInside(fs.readlinkSync(openFile(fd)), fs.realpathSync(root)) || !isStored(fd)) return told.fileRefused(url)
     const { size } = fs.fstatSync(fd)
     if (size === 0) return told.fileRefused(url)
     if (size > mostBytes) return told.tooLarge(url, mostBytes)
@@ -34,9 +34,6 @@ export function readFileUrl(url: URL, { root, mostBytes }: FileLimits): Source |
 }
 
 const openFile = (fd: number) => `/proc/self/fd/${fd}`
-
-const isBelow = (fd: number, realRoot: string): boolean =>
-  fs.readlinkSync(openFile(fd)).startsWith(realRoot.replace(/\/?$/, sep))
 
 /** A regular file, and not one that the kernel makes up: proc, sysfs, cgroups and their like. */
 const isStored = (fd: number): boolean =>

@@ -5,7 +5,8 @@ import type { Problem } from '../../lib/problem.ts'
 import type { Document } from '../model/source.ts'
 import type { Decoder, Found, Text } from './decoder.ts'
 import { type Places, placeIn } from './places.ts'
-import { notPlain, plainYamlReader } from './plain-yaml.ts'
+import { notPlain } from './plain-scalar.ts'
+import { plainYamlReader } from './plain-yaml.ts'
 import { resourcesOf } from './resources-of.ts'
 import { yamlData } from './yaml-data.ts'
 import { contentFrom, type YamlPart, yamlParts } from './yaml-stream.ts'
@@ -25,7 +26,8 @@ function* decode(text: Text): Generator<Found> {
     const read = (places?: Places) => readPart(text, part, readPlain, places)
     const found = read()
     if (found.is === 'broken') yield { is: 'broken resource', problems: found.problems }
-    if (found.is === 'value') yield* resourcesOf({ ...found, locate: locator(text, read, found.isPlain ? part.body : undefined) })
+    if (found.is === 'value')
+      yield* resourcesOf({ ...found, locate: locator(text, read, found.isPlain ? part.body : undefined) })
   }
 }
 

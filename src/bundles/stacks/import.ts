@@ -13,11 +13,10 @@ export async function importResources(
 ): ReturnType<Import> {
   const mode = { do: 'import', resources: operation.resources } as const
   const answer = await operate(ports, running, { operation, word: 'import', mode })
-  const taken = answer.plan.actions.flatMap(({ action, kind, id, name }) =>
-    action === 'adopt' && id !== undefined ? [{ kind, id, name }] : [],
+  const resources = answer.plan.actions.flatMap(({ action, kind, id }) =>
+    action === 'adopt' && id !== undefined ? [{ kind, id }] : [],
   )
-  if (taken.length === 0) return { ...answer, exported: [] }
-  const resources = taken.map(({ kind, id }) => ({ kind, id }))
+  if (resources.length === 0) return { ...answer, exported: [] }
   const { resources: exported } = await exportBundle({
     ports,
     request: { stacks: [], resources, filters: {}, noDependencies: true },

@@ -71,6 +71,7 @@ const viewOf = (ports: EnginePorts, stack: Stack, mode: PlanMode): Promise<PlanV
     bundle: emptyBundle,
     valid: true,
     invalid: new Set(),
+    isComplete: true,
     sources: [],
     skip: [],
     env: {},

@@ -1,6 +1,7 @@
 // Corrects drift of the stacks that ask for it, each by its interval; deletes nothing. What is in the way is left for people.
 import { parseDuration } from '../../lib/duration.ts'
 import { messageOf } from '../../lib/errors.ts'
+import { pages } from '../../lib/pages.ts'
 import { redact } from '../../lib/redact.ts'
 import type { Running } from '../apply/running.ts'
 import type { EnginePorts } from '../engine.ts'
@@ -26,17 +27,12 @@ export function reconciler(ports: EnginePorts, running: Running): () => Promise<
   }
 
   return async () => {
-    for (let cursor: string | undefined; ; ) {
-      const page = { limit: 100, ...(cursor !== undefined && { cursor }) }
-      const { stacks, next } = await ports.store.stacks({ reconciled: true }, page)
+    for await (const { stacks } of pages(from => ports.store.stacks({ reconciled: true }, { limit: 100, ...from })))
       for (const stack of stacks) {
         const now = ports.clock.now().getTime()
         if (stack.state === 'uninstalled' || !isDue(stack, now)) continue
         doneAt.set(stack.id, now)
         await reconcile(stack)
       }
-      if (next === undefined) return
-      cursor = next
-    }
   }
 }

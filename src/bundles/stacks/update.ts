@@ -1,9 +1,9 @@
 // Name, description, URLs and interval of a stack. Lists are replaced as a whole; nothing changed is no write and no event.
 import { ProblemsError } from '../../lib/errors.ts'
+import { isEqual } from '../../lib/json.ts'
 import { withLock } from '../apply/lock.ts'
 import type { EnginePorts } from '../engine.ts'
 import type { Stack } from '../model/stack.ts'
-import { isEqual } from '../plan/equal.ts'
 import { findStack } from './find.ts'
 import { refuseIfMoved } from './operate.ts'
 import { type StackSettings, settingsProblems, settled } from './settings.ts'

@@ -102,7 +102,7 @@ export function draftOf(document: Document, settings: DraftSettings): Draft {
             kind,
             group: groupOf(kind.apiVersion),
             name: name.valid,
-            address: addressWith(settings.platformOf.get(kind.kind), kind, name.valid),
+            address: addressOf({ kind, name: name.valid }, settings.platformOf.get(kind.kind)),
             movedFrom: moved.names,
             displayName: body?.display.displayName ?? null,
             hasOwnDisplayName: body?.display.isWritten ?? false,
@@ -189,9 +189,6 @@ function readBody(
 }
 
 const byPath = (a: EnvUse, b: EnvUse) => byName(a.path, b.path)
-
-const addressWith = (platform: string | undefined, kind: Kind, name: string) =>
-  `${platform ? `${platform}:` : ''}${addressOf({ kind, name })}`
 
 /** Each thing once, and nothing about what stands below an unknown key. */
 function settle(complaints: readonly Complaint[], mayHaveMore: boolean): Complaint[] {

@@ -1,5 +1,6 @@
 // What resources say of each other: targets are there, of the right kind, associated once, and no circle of hard references.
 // Whether a live target (`external`) is there, the planner says.
+import { deepPath } from '../../lib/located-json.ts'
 import { markedFields } from '../../resources/fields.ts'
 import type { BundleReference, Target } from '../model/bundle.ts'
 import { circlesOf } from './cycles.ts'
@@ -8,7 +9,6 @@ import type { Identified } from './identity.ts'
 import type { Neighbours } from './neighbours.ts'
 import { type Complaint, referenceCycle, referenceDuplicate, referenceKind, referenceMissing } from './problems.ts'
 import { type Pointer, readReferences, targetOf } from './targets.ts'
-import { spell } from './values.ts'
 
 /** A draft with an identity and something in it. */
 export type Whole = Identified & { readonly content: Content }
@@ -40,7 +40,7 @@ export function referencesOf({ identity, content }: Whole, neighbours: Neighbour
   const named = content.named.map(({ path, kind, name, optional }) => {
     const found = neighbours.shown(group, kind, name)
     return {
-      path: spell('spec', path),
+      path: deepPath('spec', path),
       target: found ? { kind, name: found.identity.name } : { kind, external: name },
       byDisplayName: true,
       optional,
@@ -127,7 +127,7 @@ function edgesOf({ identity, content }: Whole, neighbours: Neighbours): Edge[] {
     return { path: pointer.path, draft: name === undefined ? undefined : neighbours.find(group, kind, name) }
   })
   const named = content.named.map(({ path, kind, name }) => ({
-    path: spell('spec', path),
+    path: deepPath('spec', path),
     draft: neighbours.shown(group, kind, name),
   }))
   return [...marked, ...named].flatMap(({ path, draft }) => (draft ? [{ path, to: draft.identity.address }] : []))

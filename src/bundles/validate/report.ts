@@ -1,5 +1,6 @@
 // From complaints to Problems: the resource before the path, the place in the file, one order, and no more than can be read.
 import { byName } from '../../lib/by-name.ts'
+import { joinPaths } from '../../lib/located-json.ts'
 import type { Problem } from '../../lib/problem.ts'
 import type { Documents } from '../model/source.ts'
 import type { Draft } from './draft.ts'
@@ -67,9 +68,7 @@ function placedProblems(
 function placed(complaint: Complaint, { document, identity }: Draft): Problem {
   const owner = identity?.address ?? `resources[${document.index}]`
   const source = document.locate(complaint.path, complaint.at ?? 'value')
-  const path =
-    complaint.path === '' || complaint.path.startsWith('[') ? owner + complaint.path : `${owner}.${complaint.path}`
-  return { ...bare(complaint), path, ...(source && { source }) }
+  return { ...bare(complaint), path: joinPaths(owner, complaint.path), ...(source && { source }) }
 }
 
 const bare = ({ code, path, reason, hint }: Complaint): Problem => ({ code, path, reason, ...(hint && { hint }) })

@@ -1,10 +1,10 @@
 // Secrets: the fields that are kept secret hold a key, no other field does, and no clear text goes further than this file.
-import { fieldPath } from '../../lib/located-json.ts'
+import { deepPath, fieldPath } from '../../lib/located-json.ts'
 import { type MarkedField, secret, secretName } from '../../resources/fields.ts'
 import type { Substitution } from './env-refs.ts'
 import { secretInline, secretNotAllowed } from './problems.ts'
 import { complaintsAt } from './spec.ts'
-import { isMapping, isWithin, type Mapping, ownValue, replaceAt, spell } from './values.ts'
+import { isMapping, isWithin, type Mapping, ownValue, replaceAt } from './values.ts'
 
 export interface Secrets {
   /** Without clear text in secret fields. */
@@ -20,7 +20,7 @@ export function readSecrets(fields: readonly MarkedField[], spec: Mapping, found
   let clean: Mapping = spec
   for (const { path, mark, value } of fields) {
     if (!mark.secret) continue
-    const place = spell('spec', path)
+    const place = deepPath('spec', path)
     allowed.add(place)
     if (value === null)
       forget(place, found) // no secret, and a Problem of its own already or to the schema

@@ -1,13 +1,13 @@
 // The fields of a spec against the schema and the rules of its kind. Numbers are taken where text is wanted.
 import * as z from 'zod'
-import { fieldPath } from '../../lib/located-json.ts'
+import { deepPath, fieldPath, joinPaths } from '../../lib/located-json.ts'
 import { canonicalSpec, specSchemaOf } from '../../resources/canonical.ts'
 import { unwrapped } from '../../resources/fields.ts'
 import type { Kind, NamedReference, Spec } from '../../resources/kind.ts'
 import { schemaProblems } from '../../resources/schema-problems.ts'
 import type { Substitution } from './env-refs.ts'
 import { type Complaint, envType } from './problems.ts'
-import { isBelow, isMapping, isWithin, type Mapping, spell, textOfNumber } from './values.ts'
+import { isBelow, isMapping, isWithin, type Mapping, textOfNumber } from './values.ts'
 
 export interface ReadSpec {
   /** Canonical as far as it fits. */
@@ -44,7 +44,7 @@ function finished(
 ): ReadSpec {
   const spec = canonicalSpec(kind, value as Spec)
   if (!fitting) return { spec, named: [], complaints }
-  const broken = kind.rules(fitting as Spec).map(({ path, ...rule }) => ({ ...rule, path: spell('spec', path) }))
+  const broken = kind.rules(fitting as Spec).map(({ path, ...rule }) => ({ ...rule, path: deepPath('spec', path) }))
   return { spec, named: kind.namedReferences(spec), complaints: [...complaints, ...broken] }
 }
 
@@ -56,7 +56,7 @@ export function complaintsAt(parent: string, schema: z.ZodType, value: unknown):
   if (!error) return []
   return schemaProblems(schema, error).map(problem => ({
     ...problem,
-    path: problem.path === '' || problem.path.startsWith('[') ? parent + problem.path : `${parent}.${problem.path}`,
+    path: joinPaths(parent, problem.path),
     ...((problem.code === 'key.unknown' || problem.code === 'value.missing') && { at: 'key' }),
   }))
 }

@@ -1,5 +1,5 @@
 // How a bundle names another resource, in a reference or an association: the form alone. Whether it is there, graph.ts says.
-import { fieldPath } from '../../lib/located-json.ts'
+import { deepPath, fieldPath } from '../../lib/located-json.ts'
 import { didYouMean, nearest } from '../../lib/suggest.ts'
 import type { MarkedField } from '../../resources/fields.ts'
 import type { Kind } from '../../resources/kind.ts'
@@ -14,7 +14,7 @@ import {
   valueMissing,
   valueType,
 } from './problems.ts'
-import { isMapping, type Mapping, ownValue, spell, textOfNumber } from './values.ts'
+import { isMapping, type Mapping, ownValue, textOfNumber } from './values.ts'
 
 /** A target in its place. */
 export interface Pointer {
@@ -63,7 +63,7 @@ export function readReferences(
   const faulty: string[] = []
   const complaints: Complaint[] = []
   for (const { path, mark, value } of fields) {
-    const place = spell('spec', path)
+    const place = deepPath('spec', path)
     if (!mark.reference || value === null || around.unknown.has(place)) continue
     const form = { path: place, kinds: mark.reference, form: 'reference', ownerKind: kind.kind, ...around } as const
     const read = readTarget(value, form, complaints)

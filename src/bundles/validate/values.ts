@@ -1,5 +1,4 @@
 // Small questions about plain data of unknown shape. Keys of the data are never looked up through a prototype.
-import { fieldPath } from '../../lib/located-json.ts'
 import type { FieldPath } from '../../resources/fields.ts'
 
 export type Mapping = { readonly [key: string]: unknown }
@@ -12,8 +11,6 @@ export const ownValue = (mapping: Mapping, key: string): unknown =>
 
 export const withoutKeys = (mapping: Mapping, keys: readonly string[]): Mapping =>
   Object.fromEntries(Object.entries(mapping).filter(([key]) => !keys.includes(key)))
-
-export const spell = (parent: string, path: FieldPath): string => path.reduce<string>(fieldPath, parent)
 
 /** A copy in which one place has another value; the rest is shared. The place must exist. */
 export function replaceAt(value: unknown, path: FieldPath, made: (old: unknown) => unknown): unknown {

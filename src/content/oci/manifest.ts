@@ -2,7 +2,7 @@
 // other takes alike. Unknown keys are allowed, since the format grows; known ones have their type, and nothing is guessed
 // where the type that was promised and the document disagree. Foreign URLs and inlined data are not looked at.
 import * as z from 'zod'
-import { fieldPath } from '../../lib/located-json.ts'
+import { deepPath } from '../../lib/located-json.ts'
 import { withoutControls } from '../../lib/redact.ts'
 import { mediaTypeSchema, type Platform, type Sha256 } from '../messages.ts'
 import { type Document, maxDocumentSize, readDocument } from './document.ts'
@@ -157,7 +157,7 @@ function countedOut(blobs: number): ManifestFailure | null {
 
 function invalid(error: z.ZodError): ManifestFailure {
   const issue = error.issues.find(({ message }) => message === unsupportedDigest) ?? error.issues[0]!
-  const path = issue.path.reduce<string>((parent, key) => fieldPath(parent, key as string | number), '')
+  const path = deepPath('', issue.path as (string | number)[])
   const code = issue.message === unsupportedDigest ? 'digest.unsupported' : 'content.manifest-invalid'
   return refuse(code, `${withoutControls(path).slice(0, 200)}: ${withoutControls(issue.message).slice(0, 300)}`)
 }
