@@ -123,7 +123,8 @@ async function written(response: ServerResponse, text: string, stalledMs: number
   if (response.destroyed) return false
   if (response.write(text)) return true
   try {
-    await once(response, 'drain', { signal: AbortSignal.timeout(stalledMs) })
+    const signal = AbortSignal.timeout(stalledMs)
+    await Promise.race([once(response, 'drain', { signal }), once(response, 'close', { signal })])
     return !response.destroyed
   } catch {
     return false

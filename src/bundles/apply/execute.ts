@@ -157,7 +157,11 @@ async function wasCommitted(ports: EnginePorts, execution: Execution, journalId:
   try {
     if (journalId !== undefined)
       return (await ports.store.journals.open()).some(({ id, committed }) => id === journalId && committed)
-    if (record.is === 'none') return false
+    if (record.is === 'none') {
+      // Without a record nothing tells; a database that answered has not committed.
+      if (error instanceof CairnError && error.code === 'database.unavailable') throw error
+      return false
+    }
     const stack = await ports.store.stack(record.stack.id)
     if (record.is === 'new') return stack !== null
     return record.is === 'there' ? stack?.revision === record.stack.revision + 1 : stack === null
