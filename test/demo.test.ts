@@ -126,7 +126,7 @@ describe('the demo', () => {
     edit('borea', text => text.replace('"templateInline"', '"templateInlin"'))
     const { code, stderr } = await cairn('demo', '--once')
     expect(code).toBe(3)
-    expect(stderr).toMatch(/examples\/homelab\/borea\.json:\d+:\d+/)
+    expect(stderr).toMatch(/examples\/homelab\/overlays\/borea\.json:\d+:\d+/)
     expect(nothingIsLeft()).toBe(true)
   })
 
