@@ -677,14 +677,14 @@ function locks(world: World) {
 
     it('stop who lost one in the middle: nothing of it is written', async () => {
       const { stackId } = await world.apply([label])
-      // Taken away while the plan is made, under the lock.
+      // Taken away while the plan is made, under the lock: there the record is read once more.
       const store = new Proxy(world.ports.store, {
         get: (store, key) => {
           const value = Reflect.get(store, key)
-          if (key !== 'owners') return typeof value === 'function' ? value.bind(store) : value
-          return async (ids: readonly string[]) => {
+          if (key !== 'stack') return typeof value === 'function' ? value.bind(store) : value
+          return async (id: string) => {
             await store.leases.force(stackId!)
-            return store.owners(ids)
+            return store.stack(id)
           }
         },
       })

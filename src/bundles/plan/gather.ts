@@ -4,7 +4,7 @@ import type { Secret } from '../../lib/redact.ts'
 import type { Kind } from '../../resources/kind.ts'
 import type { BundleResource } from '../model/bundle.ts'
 import type { Live, LiveId, Platform, Unreadable } from '../platform.ts'
-import type { Store } from '../store.ts'
+import type { Owner, Store } from '../store.ts'
 import { recordedResources } from './from-record.ts'
 import { liveIdOf, referencesIn } from './live-terms.ts'
 import { draftFor } from './plan.ts'
@@ -38,7 +38,7 @@ export async function gatherView(ports: GatherPorts, request: GatherRequest): Pr
     await reader.read(referredIds(request, reader))
   }
   const [owners, secrets] = await Promise.all([
-    reader.live.size > 0 ? ports.store.owners([...reader.live.keys()]) : new Map<string, never>(),
+    ownersOf(ports, request, reader),
     readSecrets(request, wanted, ports.platforms),
   ])
   const { live, kinds, platformOf } = reader
@@ -47,6 +47,21 @@ export async function gatherView(ports: GatherPorts, request: GatherRequest): Pr
   const view: PlanView = { planLifeMs, ...request, ...read }
   const removed = removedBy(view)
   return removed.length === 0 ? view : { ...view, referrers: await reader.referrers(removed) }
+}
+
+/** What the record has belongs to its stack; only of the rest it has to be asked. */
+async function ownersOf(
+  { store }: GatherPorts,
+  { stack }: GatherRequest,
+  { live }: Reader,
+): Promise<ReadonlyMap<string, Owner>> {
+  const owners = new Map<string, Owner>()
+  if (stack)
+    for (const { kind, name, id } of stack.resources)
+      if (live.has(id)) owners.set(id, { stackId: stack.id, stackName: stack.name, kind, name })
+  const others = [...live.keys()].filter(id => !owners.has(id))
+  if (others.length > 0) for (const [id, owner] of await store.owners(others)) owners.set(id, owner)
+  return owners
 }
 
 /** What would be deleted or replaced. */

@@ -21,6 +21,12 @@ describe('JSON', () => {
     expect(document!.locate('spec[7].x')).toMatchObject({ line: 3, column: 25 })
   })
 
+  it('knows where each resource of a list begins, whatever stands before it', () => {
+    const { documents } = read('[[1, {"a": [2]}],"a, [\\"b\\\\",\n {"c": ","} , 3]')
+    const places = documents.map(document => document.locate('')).map(place => `${place?.line}:${place?.column}`)
+    expect(places).toEqual(['1:2', '1:18', '2:2', '2:15'])
+  })
+
   it.each([
     ['{"a": 1, // no\n}', 'json.syntax f.json:1:10'],
     ['{"a": 1,}', 'json.syntax f.json:1:9'],

@@ -12,6 +12,18 @@ describe('a YAML stream', () => {
       [1, 'f.yaml'],
     ])
     expect(read.problems).toEqual([])
+    expect(read.documents.map(({ locate }) => locate(''))).toEqual([
+      { file: 'f.yaml', line: 3, column: 1 },
+      { file: 'f.yaml', line: 8, column: 1 },
+    ])
+  })
+
+  it('begins where its first field stands, whoever reads it', () => {
+    const places = ['# c\n\n  kind: A\n', '# c\n\n  kind: &a A\n'].map(text => readText(text).documents[0]!.locate(''))
+    expect(places).toEqual([
+      { file: 'f.yaml', line: 3, column: 3 },
+      { file: 'f.yaml', line: 3, column: 3 },
+    ])
   })
 
   it('may be a list of resources, whose items are found where they stand', () => {

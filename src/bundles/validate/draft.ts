@@ -27,8 +27,8 @@ export interface Draft {
   readonly meant: { readonly kind: Kind | null; readonly name: string | null }
   /** A kind that there is and a valid name. */
   readonly identity: Identity | null
-  readonly missingEnv: ReadonlySet<string>
-  readonly usedEnv: ReadonlySet<string>
+  readonly missingEnv: readonly string[]
+  readonly usedEnv: readonly string[]
   readonly secretKeys: readonly string[]
   /** What could be read of it, right or wrong; null when not even the kind is known, or there is no spec to read. */
   readonly content: Content | null
@@ -91,10 +91,9 @@ export function draftOf(document: Document, settings: DraftSettings): Draft {
     mayHaveMore,
   )
   const isSound = all.every(({ warning }) => warning)
-  const reported = new Set(document.reported)
   return {
     document,
-    complaints: reported.has('') ? [] : all.filter(({ path }) => !isWithin(path, reported)),
+    complaints: notReported(all, document),
     meant: { kind: envelope.meantKind, name: name.isOpen ? null : name.written },
     identity:
       kind && name.valid !== null
@@ -115,6 +114,12 @@ export function draftOf(document: Document, settings: DraftSettings): Draft {
     content: body && { ...body.content, envUses: found.uses.toSorted(byPath) },
     isSound,
   }
+}
+
+function notReported(complaints: Complaint[], { reported = [] }: Document): Complaint[] {
+  if (reported.length === 0) return complaints
+  const places = new Set(reported)
+  return places.has('') ? [] : complaints.filter(({ path }) => !isWithin(path, places))
 }
 
 const namePath = 'metadata.name'
@@ -169,7 +174,7 @@ function readBody(
     limit: settings.associationLimit,
   })
   const references = readReferences(kind, marked, around)
-  const unknown = new Set([...found.unknown, ...references.faulty])
+  const unknown = references.faulty.length > 0 ? new Set([...found.unknown, ...references.faulty]) : found.unknown
   const read = readSpec(kind, fields, { uses: found.uses, unknown }, around.mayHaveMore)
   const lifecycle = readLifecycle(kind, parts.lifecycle, around)
   return {
@@ -192,6 +197,7 @@ const byPath = (a: EnvUse, b: EnvUse) => byName(a.path, b.path)
 
 /** Each thing once, and nothing about what stands below an unknown key. */
 function settle(complaints: readonly Complaint[], mayHaveMore: boolean): Complaint[] {
+  if (complaints.length === 0) return []
   const strange = new Set(complaints.filter(({ code }) => code === 'key.unknown').map(({ path }) => path))
   const once = new Map<string, Complaint>()
   for (const complaint of complaints) {

@@ -11,9 +11,10 @@ import { isMapping, type Mapping, ownValue, textOfNumber } from './values.ts'
 export interface Substitution {
   readonly env: Readonly<Record<string, Json>>
   readonly uses: EnvUse[]
-  readonly keys: Set<string>
+  /** As often as they are used. */
+  readonly keys: string[]
   /** Keys without value and default. */
-  readonly missing: Set<string>
+  readonly missing: string[]
   /** Places whose value is not known, or was complained about: nothing more is said about them. */
   readonly unknown: Set<string>
   /** Places where a secretRef stands, allowed or not. */
@@ -24,8 +25,8 @@ export interface Substitution {
 export const startSubstitution = (env: Substitution['env']): Substitution => ({
   env,
   uses: [],
-  keys: new Set(),
-  missing: new Set(),
+  keys: [],
+  missing: [],
   unknown: new Set(),
   secretRefs: [],
   complaints: [],
@@ -76,8 +77,8 @@ function resolve(value: Mapping, path: string, found: Substitution): Json {
   const given = supplied ?? ref.default
   const isKnown = given !== undefined
   const read = isKnown ? readAs(ref.type, given) : placeholderOf(key)
-  found.keys.add(key)
-  if (!isKnown) found.missing.add(key)
+  found.keys.push(key)
+  if (!isKnown) found.missing.push(key)
   if (read === null)
     found.complaints.push(envType(path, key, `must be ${ref.type === undefined ? 'a scalar' : `of type ${ref.type}`}`))
   if (!isKnown || read === null) found.unknown.add(path)

@@ -15,6 +15,7 @@ export interface Secrets {
 
 /** `fields` are the marked ones of the spec. Complaints and places go to `found`. */
 export function readSecrets(fields: readonly MarkedField[], spec: Mapping, found: Substitution): Secrets {
+  if (found.secretRefs.length === 0 && !fields.some(({ mark }) => mark.secret)) return { spec, keys: [] }
   const keys = new Set<string>()
   const allowed = new Set<string>()
   let clean: Mapping = spec

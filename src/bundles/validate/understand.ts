@@ -59,7 +59,7 @@ export function understand(documents: Documents, context: Context): Understood {
     whole.filter(({ isSound }) => isSound),
     neighbours,
   )
-  const missingEnvRefs = sorted(drafts.flatMap(({ missingEnv }) => [...missingEnv]))
+  const missingEnvRefs = sorted(drafts.flatMap(({ missingEnv }) => missingEnv))
   const sources = context.sources ?? documents.documents.map(({ file }) => file)
   return {
     bundle,
@@ -110,7 +110,7 @@ function generalComplaints(
     complaints.push(apiVersionUnknown('defaultApiVersion', defaultApiVersion, versions))
   if (documents.length === 0 && problems.length === 0 && !options.allowEmpty) complaints.push(bundleEmpty())
   if (problems.length === 0) {
-    const used = new Set(drafts.flatMap(({ usedEnv }) => [...usedEnv]))
+    const used = new Set(drafts.flatMap(({ usedEnv }) => usedEnv))
     const unused = sorted(Object.keys(env)).filter(key => !used.has(key))
     const candidates = unused.length * used.size < 100_000 ? [...used] : []
     complaints.push(...unused.map(key => envUnused(key, candidates)))

@@ -69,10 +69,10 @@ export const stackResourceOf = (
   kind: row.kind,
   name: row.name,
   id: row.resource_id,
-  associations: JSON.parse(row.associations),
-  lifecycle: JSON.parse(row.lifecycle),
+  associations: row.associations === '[]' ? [] : JSON.parse(row.associations),
+  lifecycle: row.lifecycle === '{}' ? {} : JSON.parse(row.lifecycle),
   adopted: row.adopted === 1,
   ...(row.last_applied ? { lastApplied: JSON.parse(row.last_applied) } : {}),
-  envRefs: JSON.parse(row.env_refs),
+  envRefs: row.env_refs === '[]' ? [] : JSON.parse(row.env_refs),
   appliedAt: row.applied_at,
 })
